@@ -1,0 +1,1 @@
+//! The document: one value, two faces. Pure: no I/O, no clock, no git.

@@ -1,0 +1,1 @@
+//! The one door to git: the only module that names gix or starts a `git` process.

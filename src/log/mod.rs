@@ -1,0 +1,1 @@
+//! The event log over git: the only truth.

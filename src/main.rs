@@ -1,0 +1,2 @@
+//! The process: its environment in, its exit code out.
+fn main() {}

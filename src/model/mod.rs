@@ -1,0 +1,27 @@
+//! What handoffs mean, decided without any I/O.
+//!
+//! Nothing here reads a clock, a file or git: facts come in as values, decisions go out as values, so that
+//! every rule can be tested with a literal.
+
+mod agent;
+mod event;
+mod handoff;
+mod id;
+pub mod paths;
+pub mod reference;
+pub mod score;
+pub mod selection;
+mod summary;
+mod text;
+mod time;
+
+pub use agent::{AgentName, AgentNameError, Lane, Lanes, SessionName};
+pub use event::{Anomaly, AnomalyKind, Entry, Event, EventKind, LogCommit};
+pub use handoff::{
+    Change, Completeness, Content, Evidence, FileEntry, Handoff, Link, Metadata, Observer, Outcome, Scope, Status,
+    Topic, TopicError, Trigger, UnknownWord,
+};
+pub use id::{EventId, IdError, IdPrefix, ObjectName};
+pub use summary::Summary;
+pub use text::{cut, normalised, visible, visible_line};
+pub use time::{TimeError, Timestamp};

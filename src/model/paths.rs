@@ -1,0 +1,1 @@
+//! File paths that prose mentions, told apart from what only looks like one.

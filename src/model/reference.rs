@@ -1,0 +1,1 @@
+//! What a person may type to mean a handoff.

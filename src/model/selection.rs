@@ -1,0 +1,1 @@
+//! Which handoff to resume (section 7 of the design).

@@ -1,0 +1,95 @@
+//! Text from strangers: normal form for storing, visible form for showing.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// The form in which text is stored: line ends are `\n`, no byte-order mark, no blank lines or white space at
+/// the end, no blank lines at the beginning.
+///
+/// Ids therefore do not depend on `core.autocrlf` or on the editor that wrote the text.
+pub fn normalised(text: &str) -> String {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
+    let text = text.trim_end();
+    let start = text.char_indices().find(|(_, c)| !c.is_whitespace()).map_or(0, |(at, _)| at);
+    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    text[line_start..].to_owned()
+}
+
+/// Text for several lines of output in which nothing can act on a terminal: every control character but
+/// line feed and tab, every bidirectional control and every invisible character is written out, as `\u{1b}`.
+///
+/// Writing out beats removing: removal would hide that somebody tried.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    escape(text, |c| c == '\n' || c == '\t')
+}
+
+/// [`visible`] for a single line: line feeds and tabs are written out too.
+pub fn visible_line(text: &str) -> Cow<'_, str> {
+    escape(text, |_| false)
+}
+
+/// At most `limit` characters; what is longer ends in an ellipsis, which counts as one.
+pub fn cut(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.chars().count() <= limit {
+        return Cow::Borrowed(text);
+    }
+    let kept: String = text.chars().take(limit.saturating_sub(1)).collect();
+    Cow::Owned(kept.trim_end().to_owned() + "…")
+}
+
+/// Whether a character changes how others are shown, or cannot be seen at all.
+///
+/// The joiners that emoji and several scripts need (U+200C, U+200D) are left alone.
+pub(crate) fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn escape(text: &str, allowed: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(|c| is_deceptive(c) && !allowed(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            c if allowed(c) || !is_deceptive(c) => out.push(c),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c => write!(out, "\\u{{{:x}}}", u32::from(c)).expect("a String takes every write"),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_ends_marks_and_blank_edges_do_not_change_what_is_stored() {
+        assert_eq!(normalised("\u{feff}\r\n  a\r\n\r\nb \r\n"), "  a\n\nb");
+        assert_eq!(normalised(" \n\t\n"), "");
+    }
+
+    #[test]
+    fn escapes_and_bidirectional_controls_are_written_out() {
+        assert_eq!(visible("a\x1b[2J\u{202e}b\n\tc\u{9b}"), "a\\u{1b}[2J\\u{202e}b\n\tc\\u{9b}");
+        assert_eq!(visible_line("a\nb"), "a\\nb");
+    }
+
+    #[test]
+    fn ordinary_text_of_any_script_is_left_alone() {
+        for text in ["naïve café", "مرحبا", "👩‍💻", "日本語"] {
+            assert_eq!(visible_line(text), text);
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_at_characters_not_bytes() {
+        assert_eq!(cut("éééé", 3), "éé…");
+        assert_eq!(cut("ééé", 3), "ééé");
+    }
+}
