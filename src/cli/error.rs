@@ -1,0 +1,228 @@
+//! How a command fails: what failed, what to do, and the exit code. The one place for all three.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use serde_json::{Map, Value, json};
+
+use crate::model::visible;
+
+/// The kinds of failure. Name and exit code are contract (section 11 of the design, `docs/json.md`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    /// Input or output failed.
+    Io,
+    /// The device is full.
+    StorageFull,
+    /// Something cannot be written for lack of permission.
+    NotWritable,
+    /// Git, or reading what git holds, failed.
+    Git,
+    /// The command line makes no sense.
+    Usage,
+    /// The document given cannot be read.
+    BadInput,
+    /// Nothing matches.
+    NotFound,
+    /// More than one thing matches.
+    Ambiguous,
+    /// The score is below the threshold.
+    ScoreTooLow,
+    /// The document, or one of its fields, is too large.
+    TooLarge,
+    /// Something is missing that a complete handoff must have.
+    NotAuthoritative,
+    /// There is a secret in it.
+    SecretFound,
+    /// Others were faster, again and again.
+    Contended,
+    /// This is not a repository.
+    NoRepository,
+    /// Git does not trust the repository's owner.
+    UnsafeRepository,
+    /// The document of a handoff is not in this repository.
+    HandoffMissing,
+    /// The document of a handoff does not match its id.
+    HandoffTampered,
+}
+
+impl Code {
+    /// Every code, for the documentation's test.
+    pub const ALL: &'static [Self] = &[
+        Self::Io,
+        Self::StorageFull,
+        Self::NotWritable,
+        Self::Git,
+        Self::Usage,
+        Self::BadInput,
+        Self::NotFound,
+        Self::Ambiguous,
+        Self::ScoreTooLow,
+        Self::TooLarge,
+        Self::NotAuthoritative,
+        Self::SecretFound,
+        Self::Contended,
+        Self::NoRepository,
+        Self::UnsafeRepository,
+        Self::HandoffMissing,
+        Self::HandoffTampered,
+    ];
+
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Io => "IO",
+            Self::StorageFull => "STORAGE_FULL",
+            Self::NotWritable => "NOT_WRITABLE",
+            Self::Git => "GIT",
+            Self::Usage => "USAGE",
+            Self::BadInput => "BAD_INPUT",
+            Self::NotFound => "NOT_FOUND",
+            Self::Ambiguous => "AMBIGUOUS",
+            Self::ScoreTooLow => "SCORE_TOO_LOW",
+            Self::TooLarge => "TOO_LARGE",
+            Self::NotAuthoritative => "NOT_AUTHORITATIVE",
+            Self::SecretFound => "SECRET_FOUND",
+            Self::Contended => "CONTENDED",
+            Self::NoRepository => "NO_REPOSITORY",
+            Self::UnsafeRepository => "UNSAFE_REPOSITORY",
+            Self::HandoffMissing => "HANDOFF_MISSING",
+            Self::HandoffTampered => "HANDOFF_TAMPERED",
+        }
+    }
+
+    /// The exit code of the process.
+    pub fn exit(self) -> u8 {
+        match self {
+            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git => 1,
+            Self::Usage | Self::BadInput => 2,
+            Self::NotFound | Self::Ambiguous => 3,
+            Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative => 4,
+            Self::SecretFound => 5,
+            Self::Contended => 7,
+            Self::NoRepository | Self::UnsafeRepository => 9,
+            Self::HandoffMissing | Self::HandoffTampered => 10,
+        }
+    }
+}
+
+/// A failure as the user meets it.
+#[derive(Debug)]
+pub struct Failure {
+    code: Code,
+    message: String,
+    hint: Option<String>,
+    details: Map<String, Value>,
+}
+
+impl Failure {
+    /// A failure with this message.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None, details: Map::new() }
+    }
+
+    /// A failure whose message is the error and everything that caused it.
+    pub fn because(code: Code, error: &dyn Error) -> Self {
+        Self::new(code, chain(error))
+    }
+
+    /// Says what the user can do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds a detail for programs.
+    #[must_use]
+    pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.into(), value.into());
+        self
+    }
+
+    /// Puts what was being done before the message.
+    #[must_use]
+    pub fn while_doing(mut self, what: &str) -> Self {
+        self.message = format!("{what}: {}", self.message);
+        self
+    }
+
+    /// The kind of failure.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The object of JSON mode.
+    pub fn json(&self) -> Value {
+        json!({"error": {
+            "code": self.code.name(),
+            "message": self.message,
+            "hint": self.hint,
+            "details": self.details,
+        }})
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", visible(&self.message))?;
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {}", visible(hint)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::because(io_code(&error), &error)
+    }
+}
+
+/// The code for an error of the operating system.
+pub(super) fn io_code(error: &io::Error) -> Code {
+    use io::ErrorKind as Kind;
+    match error.kind() {
+        Kind::StorageFull | Kind::QuotaExceeded => Code::StorageFull,
+        Kind::PermissionDenied | Kind::ReadOnlyFilesystem => Code::NotWritable,
+        _ => Code::Io,
+    }
+}
+
+/// An error and its causes on one line, without saying anything twice.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_that_the_message_repeats_is_said_once() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("reading failed")]
+        struct Outer(#[source] io::Error);
+        let error = Outer(io::Error::other("no such thing"));
+        assert_eq!(Failure::because(Code::Io, &error).to_string(), "error: reading failed: no such thing");
+    }
+
+    #[test]
+    fn the_json_object_has_all_four_fields() {
+        let failure = Failure::new(Code::NotFound, "nothing").hint("look elsewhere").detail("ref", "abc");
+        let expected = json!({"error": {
+            "code": "NOT_FOUND", "message": "nothing", "hint": "look elsewhere", "details": {"ref": "abc"},
+        }});
+        assert_eq!(failure.json(), expected);
+    }
+}
