@@ -183,10 +183,12 @@ impl From<io::Error> for Failure {
 /// The code for an error of the operating system.
 pub(super) fn io_code(error: &io::Error) -> Code {
     use io::ErrorKind as Kind;
-    match error.kind() {
-        Kind::StorageFull | Kind::QuotaExceeded => Code::StorageFull,
-        Kind::PermissionDenied | Kind::ReadOnlyFilesystem => Code::NotWritable,
-        _ => Code::Io,
+    if matches!(error.kind(), Kind::StorageFull | Kind::QuotaExceeded) {
+        Code::StorageFull
+    } else if matches!(error.kind(), Kind::PermissionDenied | Kind::ReadOnlyFilesystem) {
+        Code::NotWritable
+    } else {
+        Code::Io
     }
 }
 
