@@ -1,0 +1,171 @@
+//! What differs between two commits.
+
+use gix::object::tree::diff::ChangeDetached;
+use gix::objs::tree::EntryMode as Mode;
+
+use super::objects::named;
+use super::path::readable;
+use super::{ObjectError, Repo};
+use crate::model::{Change, FileEntry, ObjectName};
+
+/// Why the changes could not be found out.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangesError {
+    /// A commit or tree cannot be read.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
+    /// The comparison failed.
+    #[error("cannot compare two trees")]
+    Diff(#[source] Box<gix::Error>),
+}
+
+/// The files that differ, by path.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Changes {
+    /// The files, at most as many as the caller asked for.
+    pub files: Vec<FileEntry>,
+    /// How many more there are.
+    pub omitted: u64,
+}
+
+fn diff(error: gix::Error) -> ChangesError {
+    ChangesError::Diff(Box::new(error))
+}
+
+impl Repo {
+    /// The files that differ between two commits, with the blob that `to` has (for a deleted file: none) and
+    /// renames of at least half the content. `from = None` stands for the empty tree.
+    ///
+    /// Paths are text as described at [`FileEntry::path`]; one that is not UTF-8, holds control characters or
+    /// begins with a double quote is quoted as git does it. The user's `diff.*` settings change nothing here.
+    ///
+    /// # Errors
+    /// When a commit or tree cannot be read.
+    pub fn changes_between(
+        &self,
+        from: Option<&ObjectName>,
+        to: &ObjectName,
+        limit: usize,
+    ) -> Result<Changes, ChangesError> {
+        let old = from.map(|commit| self.tree_of(commit)).transpose()?;
+        let new = self.tree_of(to)?;
+        let renames = gix::diff::Rewrites { copies: None, percentage: Some(0.5), limit: 400, track_empty: false };
+        let options = gix::diff::Options::default().with_rewrites(Some(renames));
+        let changes = self.gix.diff_tree_to_tree(old.as_ref(), Some(&new), Some(options)).map_err(diff)?;
+        let mut files: Vec<FileEntry> = changes.iter().filter_map(entry).collect();
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        let omitted = files.len().saturating_sub(limit) as u64;
+        files.truncate(limit);
+        Ok(Changes { files, omitted })
+    }
+
+    /// The blob that a commit has at a path (relative to the top, with `/`); `None` when there is no file.
+    ///
+    /// # Errors
+    /// When the commit or a tree cannot be read.
+    pub fn blob_at(&self, commit: &ObjectName, path: &str) -> Result<Option<ObjectName>, ChangesError> {
+        let entry = self.tree_of(commit)?.lookup_entry(path.split('/').map(str::as_bytes)).map_err(diff)?;
+        Ok(entry.filter(|entry| is_file(entry.mode())).map(|entry| named(entry.object_id())))
+    }
+
+    fn tree_of(&self, commit: &ObjectName) -> Result<gix::Tree<'_>, ChangesError> {
+        let tree = self.object_id(&self.read_commit(commit)?.tree)?;
+        self.gix.find_tree(tree).map_err(diff)
+    }
+}
+
+fn is_file(mode: Mode) -> bool {
+    mode.is_blob_or_symlink()
+}
+
+/// The change as a handoff lists it; `None` for what only concerns a directory.
+fn entry(change: &ChangeDetached) -> Option<FileEntry> {
+    let blob = |mode: &Mode, id: &gix::ObjectId| is_file(*mode).then(|| named(*id));
+    let file = |path: &[u8], change| FileEntry { path: readable(path), change: Some(change), ..FileEntry::default() };
+    Some(match change {
+        ChangeDetached::Addition { entry_mode, .. } | ChangeDetached::Deletion { entry_mode, .. }
+            if entry_mode.is_tree() =>
+        {
+            return None;
+        }
+        ChangeDetached::Addition { location, entry_mode, id, .. } => {
+            FileEntry { blob: blob(entry_mode, id), ..file(location, Change::Added) }
+        }
+        ChangeDetached::Deletion { location, .. } => file(location, Change::Deleted),
+        ChangeDetached::Modification { location, previous_entry_mode, entry_mode, id, .. } => {
+            match (previous_entry_mode.is_tree(), entry_mode.is_tree()) {
+                (true, true) => return None,
+                // The files below the directory are listed by themselves.
+                (true, false) => FileEntry { blob: blob(entry_mode, id), ..file(location, Change::Added) },
+                (false, true) => file(location, Change::Deleted),
+                (false, false) => {
+                    let same_type = previous_entry_mode.is_link() == entry_mode.is_link()
+                        && previous_entry_mode.is_commit() == entry_mode.is_commit();
+                    let change = if same_type { Change::Modified } else { Change::TypeChanged };
+                    FileEntry { blob: blob(entry_mode, id), ..file(location, change) }
+                }
+            }
+        }
+        ChangeDetached::Rewrite { entry_mode, .. } if entry_mode.is_tree() => return None,
+        ChangeDetached::Rewrite { source_location, location, entry_mode, id, copy, .. } => {
+            let change = if *copy { Change::Copied } else { Change::Renamed };
+            let from = Some(readable(source_location));
+            FileEntry { blob: blob(entry_mode, id), from, ..file(location, change) }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::Fixture;
+
+    #[test]
+    fn changes_are_those_that_git_lists_with_the_blobs_of_the_new_side() {
+        let fixture = Fixture::new();
+        fixture.write("keep/a", "a\n");
+        fixture.write("move/b", &"long enough to be recognised\n".repeat(20));
+        fixture.write("gone", "gone\n");
+        fixture.write("kind", "file\n");
+        let from = fixture.commit("one");
+        fixture.write("keep/a", "changed\n");
+        fixture.write("new/deep/c", "new\n");
+        std::fs::create_dir(fixture.top().join("moved")).expect("it can be made");
+        std::fs::rename(fixture.top().join("move/b"), fixture.top().join("moved/b2")).expect("it can be moved");
+        std::fs::remove_file(fixture.top().join("gone")).expect("it can go");
+        std::fs::remove_file(fixture.top().join("kind")).expect("it can go");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("gone", fixture.top().join("kind")).expect("it can be made");
+        let to = fixture.commit("two");
+        let repo = fixture.repo();
+        let changes = repo.changes_between(Some(&from), &to, 100).expect("readable");
+        let shown: Vec<String> = changes
+            .files
+            .iter()
+            .map(|file| {
+                let letter = file.change.map_or('?', super::Change::letter);
+                let from = file.from.as_ref().map(|from| format!(" from {from}")).unwrap_or_default();
+                let same = file.blob == repo.blob_at(&to, &file.path).expect("readable");
+                format!("{letter} {}{from} {same}", file.path)
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            ["D gone true", "M keep/a true", "T kind true", "R moved/b2 from move/b true", "A new/deep/c true"]
+        );
+        let cut = repo.changes_between(None, &to, 1).expect("readable");
+        assert_eq!((cut.files.len(), cut.omitted), (1, 3));
+    }
+
+    #[test]
+    fn a_path_that_is_not_text_is_quoted() {
+        let fixture = Fixture::new();
+        let blob = fixture.git(&["hash-object", "-w", "--stdin"]);
+        let entry = format!("100644 blob {blob}\tcaf\\351");
+        let make = format!("printf '{entry}\\n' | git mktree");
+        let tree = std::process::Command::new("sh").arg("-c").arg(make).current_dir(fixture.top()).output();
+        let tree = String::from_utf8(tree.expect("sh runs").stdout).expect("hex");
+        let commit = fixture.git(&["commit-tree", "-m", "x", tree.trim()]).parse().expect("a name");
+        let changes = fixture.repo().changes_between(None, &commit, 9).expect("readable");
+        assert_eq!(changes.files[0].path, r#""caf\351""#);
+    }
+}
