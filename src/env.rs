@@ -29,11 +29,11 @@ pub struct Env {
     pub now: Timestamp,
     /// Whether the local zone could not be found out, so that [`Env::now`] has the offset of UTC instead.
     pub zone_unknown: bool,
-    /// Where the answers go to a person.
+    /// Whether the answers go to a person.
     pub stdout_is_terminal: bool,
     /// Whether standard input is a person.
     pub stdin_is_terminal: bool,
-    /// The process above this one and those above it, nearest first; found out only when asked.
+    /// The id of this process, from which [`Env::ancestors`] begins.
     pub process: u32,
 }
 
@@ -90,6 +90,11 @@ impl Env {
         self.stdout_is_terminal && self.var("NO_COLOR").is_none() && self.var("TERM") != Some("dumb")
     }
 
+    /// Where temporary files go.
+    pub fn temporary_directory(&self) -> PathBuf {
+        self.var("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from)
+    }
+
     /// All of standard input, up to one byte more than `limit`, so that the caller can tell that it is too long.
     ///
     /// # Errors
@@ -100,18 +105,18 @@ impl Env {
         Ok(bytes)
     }
 
-    /// The names of the processes above this one, nearest first, as far as the system tells (`/proc`).
-    pub fn ancestors(&self) -> Vec<String> {
-        let mut names = Vec::new();
+    /// The processes above this one (id and name), nearest first, as far as the system tells (`/proc`).
+    pub fn ancestors(&self) -> Vec<(u32, String)> {
+        let mut ancestors = Vec::new();
         let mut process = self.process;
         // The depth is bounded because the tree may change while it is read.
         for _ in 0..64 {
             let Some((_, parent)) = process_stat(process) else { break };
             let Some((name, _)) = process_stat(parent) else { break };
-            names.push(name);
+            ancestors.push((parent, name));
             process = parent;
         }
-        names
+        ancestors
     }
 }
 

@@ -13,13 +13,13 @@ use crate::model::Timestamp;
 
 /// The drafts of one worktree.
 #[derive(Debug, Clone)]
-pub struct Drafts {
+pub(super) struct Drafts {
     directory: PathBuf,
 }
 
 impl Drafts {
     /// The drafts in this private state directory.
-    pub fn new(state_dir: &Path) -> Self {
+    pub(super) fn new(state_dir: &Path) -> Self {
         Self { directory: state_dir.join("drafts") }
     }
 
@@ -27,14 +27,14 @@ impl Drafts {
     ///
     /// # Errors
     /// When neither the private state nor the temporary directory `fallback` can be written.
-    pub fn keep(&self, text: &[u8], topic: &str, now: Timestamp, fallback: &Path) -> io::Result<PathBuf> {
+    pub(super) fn keep(&self, text: &[u8], topic: &str, now: Timestamp, fallback: &Path) -> io::Result<PathBuf> {
         let name = format!("{}-{}", now.minute_name(), slug(topic));
         let private = fs::create_dir_all(&self.directory).and_then(|()| write_new(&self.directory, &name, text));
         private.or_else(|_| write_new(fallback, &format!("git-handoff-{name}"), text))
     }
 
     /// How many drafts there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         fs::read_dir(&self.directory).map_or(0, |entries| entries.filter_map(Result::ok).count())
     }
 
@@ -42,7 +42,7 @@ impl Drafts {
     ///
     /// # Errors
     /// When it is one of them and cannot be removed.
-    pub fn sealed(&self, file: &Path) -> io::Result<()> {
+    pub(super) fn sealed(&self, file: &Path) -> io::Result<()> {
         let same_directory = || Some(fs::canonicalize(file.parent()?).ok()? == fs::canonicalize(&self.directory).ok()?);
         if same_directory().unwrap_or(false) { fs::remove_file(file) } else { Ok(()) }
     }

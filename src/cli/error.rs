@@ -6,7 +6,10 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
+use crate::git::{ChangesError, CommandError, HistoryError, NotesError, ObjectError, RefError};
+use crate::log::SpoolError;
 use crate::model::visible;
+use crate::views::cache::CacheError;
 
 /// The kinds of failure. Name and exit code are contract (section 11 of the design, `docs/json.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +44,8 @@ pub enum Code {
     NoRepository,
     /// Git does not trust the repository's owner.
     UnsafeRepository,
+    /// The metadata cache is damaged: a command that meets it starts again without it.
+    CacheDamaged,
     /// The document of a handoff is not in this repository.
     HandoffMissing,
     /// The document of a handoff does not match its id.
@@ -65,6 +70,7 @@ impl Code {
         Self::Contended,
         Self::NoRepository,
         Self::UnsafeRepository,
+        Self::CacheDamaged,
         Self::HandoffMissing,
         Self::HandoffTampered,
     ];
@@ -87,6 +93,7 @@ impl Code {
             Self::Contended => "CONTENDED",
             Self::NoRepository => "NO_REPOSITORY",
             Self::UnsafeRepository => "UNSAFE_REPOSITORY",
+            Self::CacheDamaged => "CACHE_DAMAGED",
             Self::HandoffMissing => "HANDOFF_MISSING",
             Self::HandoffTampered => "HANDOFF_TAMPERED",
         }
@@ -95,7 +102,7 @@ impl Code {
     /// The exit code of the process.
     pub fn exit(self) -> u8 {
         match self {
-            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git => 1,
+            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged => 1,
             Self::Usage | Self::BadInput => 2,
             Self::NotFound | Self::Ambiguous => 3,
             Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative => 4,
@@ -113,13 +120,14 @@ pub struct Failure {
     code: Code,
     message: String,
     hint: Option<String>,
+    drafts: Option<String>,
     details: Map<String, Value>,
 }
 
 impl Failure {
     /// A failure with this message.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, details: Map::new() }
+        Self { code, message: message.into(), hint: None, drafts: None, details: Map::new() }
     }
 
     /// A failure whose message is the error and everything that caused it.
@@ -141,11 +149,32 @@ impl Failure {
         self
     }
 
+    /// Says where what was typed is kept.
+    #[must_use]
+    pub fn draft(mut self, path: &std::path::Path) -> Self {
+        self.details.insert("draft".into(), path.display().to_string().into());
+        self.drafts = Some(format!("what was given is kept as a draft: {}", path.display()));
+        self
+    }
+
+    /// Gives back what was typed, since it can be kept nowhere.
+    #[must_use]
+    pub fn draft_text(mut self, text: &str) -> Self {
+        self.details.insert("draft_text".into(), text.into());
+        self.drafts = Some(format!("what was given can be kept nowhere; here it is as a draft:\n{text}"));
+        self
+    }
+
     /// Puts what was being done before the message.
     #[must_use]
     pub fn while_doing(mut self, what: &str) -> Self {
         self.message = format!("{what}: {}", self.message);
         self
+    }
+
+    /// What failed.
+    pub fn message(&self) -> &str {
+        &self.message
     }
 
     /// The kind of failure.
@@ -167,16 +196,65 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}", visible(&self.message))?;
-        match &self.hint {
-            Some(hint) => write!(f, "\nhint: {}", visible(hint)),
+        let mut say = |kind: &str, text: &Option<String>| match text {
+            Some(text) => write!(f, "\n{kind}: {}", visible(text)),
             None => Ok(()),
-        }
+        };
+        say("hint", &self.hint)?;
+        say("note", &self.drafts)
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::because(io_code(&error), &error)
+    }
+}
+
+impl From<CacheError> for Failure {
+    fn from(error: CacheError) -> Self {
+        match &error {
+            CacheError::Damaged => Self::because(Code::CacheDamaged, &error),
+            CacheError::Io(source) => Self::because(io_code(source), &error),
+            CacheError::Full => Self::because(Code::TooLarge, &error),
+        }
+    }
+}
+
+/// Failures of git, whose causes are said and whose code is the same.
+macro_rules! git_failures {
+    ($($error:ty),+ $(,)?) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::because(Code::Git, &error)
+            }
+        }
+    )+};
+}
+
+git_failures!(ChangesError, CommandError, HistoryError, NotesError, ObjectError);
+
+impl From<RefError> for Failure {
+    fn from(error: RefError) -> Self {
+        let code = match &error {
+            RefError::Moved(_) | RefError::Locked { .. } => Code::Contended,
+            RefError::NotWritable(_) => Code::NotWritable,
+            RefError::StorageFull(_) => Code::StorageFull,
+            RefError::Vetoed { .. } | RefError::Sync(_) | RefError::Name(_) | RefError::Object(_) | RefError::Command(_) | RefError::Git { .. } => {
+                Code::Git
+            }
+        };
+        Self::because(code, &error)
+    }
+}
+
+impl From<SpoolError> for Failure {
+    fn from(error: SpoolError) -> Self {
+        let code = match &error {
+            SpoolError::LeadsOutside(_) => Code::NotWritable,
+            SpoolError::Io { source, .. } => io_code(source),
+        };
+        Self::because(code, &error)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::model::{EventId, Summary};
 
 /// What was resumed in this worktree and has not been continued yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marker {
+pub(super) struct Marker {
     id: String,
     topic: String,
     branch: Option<String>,
@@ -20,23 +20,23 @@ pub struct Marker {
 
 impl Marker {
     /// The marker for a resumed handoff.
-    pub fn of(summary: &Summary) -> Self {
+    pub(super) fn of(summary: &Summary) -> Self {
         Self { id: summary.id.to_string(), topic: summary.topic.to_string(), branch: summary.branch.clone() }
     }
 
     /// The resumed handoff.
-    pub fn id(&self) -> Option<EventId> {
+    pub(super) fn id(&self) -> Option<EventId> {
         self.id.parse().ok()
     }
 
     /// Whether work on this topic and branch continues what was resumed. Unrelated work is never linked.
-    pub fn covers(&self, topic: &str, branch: Option<&str>) -> bool {
+    pub(super) fn covers(&self, topic: &str, branch: Option<&str>) -> bool {
         let same_branch = self.branch.is_some() && self.branch.as_deref() == branch;
         same_branch || self.topic.to_lowercase() == topic.to_lowercase()
     }
 
     /// The marker of the worktree with this private state, if there is a readable one.
-    pub fn load(state_dir: &Path) -> Option<Self> {
+    pub(super) fn load(state_dir: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(Self::file(state_dir)).ok()?).ok()
     }
 
@@ -44,7 +44,7 @@ impl Marker {
     ///
     /// # Errors
     /// When the private state cannot be written.
-    pub fn save(&self, state_dir: &Path) -> io::Result<()> {
+    pub(super) fn save(&self, state_dir: &Path) -> io::Result<()> {
         fs::create_dir_all(state_dir)?;
         let text = serde_json::to_vec(self)?;
         let mut file = tempfile::NamedTempFile::new_in(state_dir)?;
@@ -57,7 +57,7 @@ impl Marker {
     ///
     /// # Errors
     /// When there is one and it cannot be removed.
-    pub fn remove(state_dir: &Path) -> io::Result<()> {
+    pub(super) fn remove(state_dir: &Path) -> io::Result<()> {
         match fs::remove_file(Self::file(state_dir)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             Ok(()) | Err(_) => Ok(()),

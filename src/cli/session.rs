@@ -1,17 +1,18 @@
 //! What every command stands on: the repository, the configuration that concerns us, the log read through the cache.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
 use super::args::Global;
 use super::error::{Code, Failure};
-use crate::agents::{self, Detection, Signals};
+use crate::agents::{self, Ancestor, Detection, Signals};
 use crate::document;
 use crate::env::Env;
 use crate::git::{Locate, ObjectError, OpenError, Repo};
-use crate::log::{Log, Walk};
+use crate::log::{Log, Spool, Spooled, Walk};
 use crate::model::reference::Reference;
-use crate::model::{AgentName, Handoff, Lanes, ObjectName, Summary, Timestamp};
-use crate::views::cache::Index;
+use crate::model::{AgentName, Handoff, Lanes, ObjectName, Summary, Timestamp, paths};
+use crate::views::cache::{CacheError, Index};
 use crate::views::files::Layout;
 
 /// The surroundings and the repository of one command.
@@ -26,6 +27,8 @@ pub(super) struct Session<'e> {
     pub(super) lanes: Lanes,
     /// Whether and how files are written into the work tree.
     pub(super) layout: Layout,
+    /// Whether the cache turned out to be damaged.
+    distrusts_cache: Cell<bool>,
 }
 
 /// How many log commits the cache may lag behind before a command that only reads saves it all the same. Below, a
@@ -52,7 +55,7 @@ impl<'e> Session<'e> {
         let repo = Repo::open(&locate).map_err(open_failure)?;
         let lanes = lanes(&repo)?;
         let layout = layout(&repo)?;
-        Ok(Self { env, cwd, repo, lanes, layout })
+        Ok(Self { env, cwd, repo, lanes, layout, distrusts_cache: Cell::new(false) })
     }
 
     /// The event log.
@@ -66,18 +69,19 @@ impl<'e> Session<'e> {
     /// When git cannot be read.
     pub(super) fn own_index(&self, own: Option<ObjectName>) -> Result<Index, Failure> {
         let directory = self.repo.shared_state_dir();
-        let mut index = Index::load(&directory, &self.lanes);
-        if index.basis() == own {
+        let mut index = if self.distrusts_cache.get() { Index::empty(&self.lanes) } else { Index::load(&directory, &self.lanes) };
+        if index.basis() == own && own.is_some() {
             return Ok(index);
         }
-        let mut walk = self.walk(own, &index)?;
-        if index.basis().is_some_and(|basis| !walk.reached.contains(&basis)) {
-            // The ref was moved to where the cached history is not part of its past.
-            index = Index::empty(&self.lanes);
-            walk = self.walk(own, &index)?;
-        }
-        let lag = walk.commits.len();
-        index.extend(walk.commits, own);
+        let lag = match self.catch_up(&mut index, own) {
+            Ok(Some(lag)) => lag,
+            // The ref was moved to where the cached history is not part of its past, or the cache is damaged.
+            Ok(None) | Err(CacheError::Damaged) => {
+                index = Index::empty(&self.lanes);
+                self.catch_up(&mut index, own)?.unwrap_or_default()
+            }
+            Err(error) => return Err(error.into()),
+        };
         if lag > TOLERATED_LAG {
             // A cache that cannot be saved costs time, not truth.
             drop(index.save(&directory));
@@ -85,8 +89,25 @@ impl<'e> Session<'e> {
         Ok(index)
     }
 
-    fn walk(&self, tip: Option<ObjectName>, index: &Index) -> Result<Walk, Failure> {
-        Ok(self.log().commits_since(tip.as_slice(), &|commit| index.known(commit))?)
+    /// Adds what the log gained; returns how many commits that was, or nothing when the index does not fit the log.
+    fn catch_up(&self, index: &mut Index, own: Option<ObjectName>) -> Result<Option<usize>, CacheError> {
+        let walk = self.walk(own, index)?;
+        let fits = index.basis().is_none_or(|basis| walk.reached.contains(&basis));
+        let count = walk.commits.len();
+        index.extend(walk.commits, own)?;
+        Ok(fits.then_some(count))
+    }
+
+    fn walk(&self, tip: Option<ObjectName>, index: &Index) -> Result<Walk, CacheError> {
+        let damage = Cell::new(None);
+        let known = |commit: &ObjectName| {
+            index.known(commit).unwrap_or_else(|error| {
+                damage.set(Some(error));
+                None
+            })
+        };
+        let walk = self.log().commits_since(tip.as_slice(), &known);
+        damage.into_inner().map_or(Ok(walk), Err)
     }
 
     /// The log joined in memory with the fetched logs of remotes and with the spool. Nothing is written.
@@ -94,20 +115,44 @@ impl<'e> Session<'e> {
     /// # Errors
     /// When git cannot be read.
     pub(super) fn index(&self) -> Result<Index, Failure> {
-        let log = self.log();
-        let tips = log.tips()?;
+        let tips = self.log().tips()?;
         let mut index = self.own_index(tips.own)?;
         for (_, tip) in &tips.remotes {
-            if index.known(tip).is_none() {
+            if index.known(tip)?.is_none() {
                 let walk = self.walk(Some(*tip), &index)?;
-                index.overlay(walk.commits);
+                index.overlay(walk.commits)?;
             }
         }
-        let spooled = log.spool_read();
+        let spooled = self.spooled()?;
         if !spooled.is_empty() {
-            index.overlay(spooled);
+            index.overlay(spooled.into_iter().map(|spooled| spooled.commit))?;
         }
         Ok(index)
+    }
+
+    /// What waits in the spool of this worktree.
+    ///
+    /// # Errors
+    /// When the spool cannot be read.
+    pub(super) fn spooled(&self) -> Result<Vec<Spooled>, Failure> {
+        match Spool::of(&self.repo) {
+            Some(spool) => Ok(spool.read()?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Reads through the cache and, should it turn out to be damaged, once more without it.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub(super) fn read<T>(&self, work: impl Fn(&Index) -> Result<T, Failure>) -> Result<T, Failure> {
+        match self.index().and_then(|index| work(&index)) {
+            Err(failure) if failure.code() == Code::CacheDamaged && !self.distrusts_cache.get() => {
+                self.distrusts_cache.set(true);
+                self.index().and_then(|index| work(&index))
+            }
+            outcome => outcome,
+        }
     }
 
     /// The document of a handoff, its bytes checked against its id.
@@ -127,13 +172,21 @@ impl<'e> Session<'e> {
         let id = summary.id;
         let bytes = match &summary.blob {
             Some(blob) => self.repo.read_blob(blob, Handoff::MAX_BYTES as u64).map_err(|error| missing(summary, &error))?,
-            None => self.log().spooled_bytes(&id).map_err(|error| Failure::because(Code::HandoffMissing, &error))?,
+            None => self.spooled_bytes(summary)?,
         };
         if crate::model::EventId::of(&bytes) == id {
             Ok(bytes)
         } else {
             Err(Failure::new(Code::HandoffTampered, format!("the body of {id} does not match its id"))
                 .detail("id", id.to_string()))
+        }
+    }
+
+    fn spooled_bytes(&self, summary: &Summary) -> Result<Vec<u8>, Failure> {
+        let holds = |spooled: &Spooled| spooled.commit.entries.iter().any(|entry| entry.id == summary.id);
+        match self.spooled()?.iter().find(|spooled| holds(spooled)) {
+            Some(spooled) => Ok(std::fs::read(&spooled.path)?),
+            None => Err(body_is_missing(summary)),
         }
     }
 
@@ -144,11 +197,11 @@ impl<'e> Session<'e> {
     pub(super) fn resolve(&self, index: &Index, text: &str) -> Result<Summary, Failure> {
         let reference = Reference::parse(text).map_err(|error| Failure::because(Code::Usage, &error))?;
         let positions = match &reference {
-            Reference::Id(id) => index.find(id).into_iter().collect(),
-            Reference::Prefix(prefix) => index.find_prefix(prefix),
-            Reference::Session { agent, stem } => index.find_session(agent, stem),
-            Reference::File { path } => index.find_file(path),
-            Reference::Latest => index.newest_first().take(1).map(|row| row.position).collect(),
+            Reference::Id(id) => index.find(id)?.into_iter().collect(),
+            Reference::Prefix(prefix) => index.find_prefix(prefix)?,
+            Reference::Session { agent, stem } => index.find_session(agent, stem)?.into_iter().collect(),
+            Reference::File { path } => index.find_file(path)?.into_iter().collect(),
+            Reference::Latest => index.newest_first().take(1).map(|row| Ok(row?.position)).collect::<Result<Vec<_>, CacheError>>()?,
         };
         match positions.as_slice() {
             [position] => Ok(index.summary(*position)?),
@@ -159,7 +212,7 @@ impl<'e> Session<'e> {
         }
     }
 
-    fn ambiguous(&self, index: &Index, text: &str, positions: &[usize]) -> Result<Failure, Failure> {
+    fn ambiguous(&self, index: &Index, text: &str, positions: &[u32]) -> Result<Failure, Failure> {
         let summaries = positions.iter().map(|at| index.summary(*at)).collect::<Result<Vec<_>, _>>()?;
         let lines: Vec<String> = summaries.iter().map(|each| one_line(each)).collect();
         let ids: Vec<String> = summaries.iter().map(|each| each.id.to_string()).collect();
@@ -185,6 +238,45 @@ impl<'e> Session<'e> {
         Ok(self.repo.head()?)
     }
 
+    /// Whether a file or directory stands at a path of the work tree or, without one, of the commit.
+    pub(super) fn path_exists(&self, path: &str, commit: Option<ObjectName>) -> bool {
+        let in_work_tree = self.repo.work_dir().is_some_and(|top| top.join(path).symlink_metadata().is_ok());
+        in_work_tree || self.blob_at(commit, path).is_some()
+    }
+
+    /// The blob that a commit has at a path.
+    pub(super) fn blob_at(&self, commit: Option<ObjectName>, path: &str) -> Option<ObjectName> {
+        commit.and_then(|commit| self.repo.blob_at(&commit, path).ok().flatten())
+    }
+
+    /// Whether an untracked path is nothing but our own views.
+    pub(super) fn is_ours(&self, path: &str) -> bool {
+        let directory = path.trim_end_matches('/');
+        paths::is_own_view(path) || directory == ".session-transfer" || self.lanes.all().iter().any(|lane| lane.dir == directory)
+    }
+
+    /// A handoff that the index has, as Markdown.
+    ///
+    /// # Errors
+    /// When the cache is damaged.
+    pub(super) fn markdown(&self, index: &Index, summary: &Summary, handoff: &Handoff) -> Result<String, Failure> {
+        self.render(index, handoff, &summary.session())
+    }
+
+    /// How many handoffs and other events no remote is known to have; nothing where there is no remote.
+    ///
+    /// # Errors
+    /// When git cannot be read.
+    pub(super) fn unpublished(&self) -> Result<Option<usize>, Failure> {
+        if self.repo.remotes().is_empty() {
+            return Ok(None);
+        }
+        let tips = self.log().tips()?;
+        let Some(own) = tips.own else { return Ok(Some(0)) };
+        let remotes: Vec<ObjectName> = tips.remotes.iter().map(|(_, tip)| *tip).collect();
+        Ok(Some(self.repo.count_commits(&own, &remotes)?))
+    }
+
     /// The moment that this command calls now.
     pub(super) fn now(&self) -> Timestamp {
         self.env.now
@@ -198,8 +290,9 @@ impl<'e> Session<'e> {
 pub(super) fn detect(env: &Env, explicit: Option<&str>, top: Option<PathBuf>) -> Result<Detection, Failure> {
     let explicit = explicit.map(str::parse::<AgentName>).transpose().map_err(|error| Failure::because(Code::Usage, &error))?;
     let present = |dir: &&str| top.as_ref().is_some_and(|top| top.join(dir).is_dir());
-    let directories = [".codex", ".claude", ".opencode", ".agent"].iter().filter(|dir| present(dir)).map(|dir| (*dir).to_owned()).collect();
-    let signals = Signals { vars: &env.vars, explicit, ancestors: &|| env.ancestors(), directories };
+    let directories: Vec<String> = [".codex", ".claude", ".opencode", ".agent"].iter().filter(|dir| present(dir)).map(|dir| (*dir).to_owned()).collect();
+    let ancestors = || env.ancestors().into_iter().map(|(pid, name)| Ancestor { pid, name }).collect();
+    let signals = Signals { vars: &env.vars, explicit, ancestors: &ancestors, directories: &directories };
     agents::detect(&signals).map_err(|error| Failure::because(Code::Usage, &error))
 }
 
@@ -217,13 +310,17 @@ pub(super) fn one_line(summary: &Summary) -> String {
 }
 
 fn missing(summary: &Summary, error: &ObjectError) -> Failure {
-    let id = summary.id;
     match error {
-        ObjectError::Missing { .. } => Failure::new(Code::HandoffMissing, format!("the body of {id} is missing in this repository"))
-            .hint("fetch it from a remote that has it: 'git fetch <remote> refs/handoffs/log'")
-            .detail("id", id.to_string()),
-        other => Failure::because(Code::HandoffTampered, other).detail("id", id.to_string()),
+        ObjectError::Missing { .. } => body_is_missing(summary),
+        other => Failure::because(Code::HandoffTampered, other).detail("id", summary.id.to_string()),
     }
+}
+
+fn body_is_missing(summary: &Summary) -> Failure {
+    let id = summary.id;
+    Failure::new(Code::HandoffMissing, format!("the body of {id} is missing in this repository"))
+        .hint("fetch it from a remote that has it: 'git fetch <remote> refs/handoffs/log'")
+        .detail("id", id.to_string())
 }
 
 fn open_failure(error: OpenError) -> Failure {

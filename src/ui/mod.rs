@@ -124,11 +124,18 @@ impl<'w> Ui<'w> {
         self.face
     }
 
-    /// Gives the answer.
+    /// Gives the answer. A reader that has gone away has seen enough: that is no error.
     ///
     /// # Errors
-    /// When standard output cannot be written; a closed pipe is such an error too.
+    /// When standard output cannot be written.
     pub fn answer(&mut self, report: &dyn Report) -> io::Result<()> {
+        match self.write(report) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    fn write(&mut self, report: &dyn Report) -> io::Result<()> {
         match self.face {
             Face::Text => report.text(&mut Page { out: self.out, colour: self.colour })?,
             Face::Json => writeln!(self.out, "{:#}", report.json())?,

@@ -42,7 +42,7 @@ impl Report for Decision {
             page.line(visible_line(&overruled.to_string()))?;
         }
         for signal in signals {
-            page.line(format!("signal: {}", visible_line(&signal.to_string())))?;
+            page.line(format!("signal: {}: {}", visible_line(&signal.source), signal.meaning))?;
         }
         Ok(())
     }
@@ -56,7 +56,7 @@ impl Report for Decision {
             "session": session_id,
             "ambiguous": ambiguous.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "overruled": overruled.as_ref().map(ToString::to_string),
-            "signals": signals.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "signals": signals.iter().map(|signal| json!({"source": signal.source, "meaning": signal.meaning.to_string()})).collect::<Vec<_>>(),
         })
     }
 

@@ -10,7 +10,7 @@ use super::super::session::Session;
 use crate::model::selection::TopicMatch;
 use crate::model::{AgentName, Lanes, Status, Summary, Timestamp};
 use crate::ui::{Page, Report, Table, Tone, Ui};
-use crate::views::cache::Row;
+use crate::views::cache::{Index, Row};
 
 /// How many handoffs are listed without `--all` or `--limit`.
 const DEFAULT_LIMIT: usize = 20;
@@ -21,25 +21,13 @@ const DEFAULT_LIMIT: usize = 20;
 /// When a filter makes no sense or git cannot be read.
 pub(in crate::cli) fn run(session: &Session<'_>, args: &args::List, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let filter = Filter::parse(args, session.now())?;
-    let index = session.index()?;
     let limit = args.limit.unwrap_or(if args.all { usize::MAX } else { DEFAULT_LIMIT });
-    let mut items = Vec::new();
-    for row in index.newest_first() {
-        if items.len() >= limit {
-            break;
-        }
-        let live = row.live();
-        if (!live && !args.all) || !filter.may_match(&row) {
-            continue;
-        }
-        let summary = index.summary(row.position)?;
-        if filter.matches(&summary) {
-            items.push(Item { summary, live });
-        }
-    }
-    super::warn_of_anomalies(&index, ui);
+    let (items, anomalies, recorded) = session.read(|index| {
+        Ok((filter.select(index, args, limit)?, index.anomalies()?, index.handoff_count()))
+    })?;
+    super::warn_of_anomalies(&anomalies, ui);
     if items.is_empty() {
-        ui.note(if index.handoff_count() == 0 { "there are no handoffs here yet" } else { "no handoff matches" });
+        ui.note(if recorded == 0 { "there are no handoffs here yet" } else { "no handoff matches" });
     }
     Ok(ui.answer(&Listing { items, lanes: &session.lanes })?)
 }
@@ -67,16 +55,33 @@ impl Filter {
         })
     }
 
+    fn select(&self, index: &Index, args: &args::List, limit: usize) -> Result<Vec<Item>, Failure> {
+        let mut items = Vec::new();
+        for row in index.newest_first() {
+            let row = row?;
+            if items.len() >= limit {
+                break;
+            }
+            if (row.live() || args.all) && self.may_match(&row) {
+                let summary = index.summary(row.position)?;
+                if self.matches(&summary) {
+                    items.push(Item { summary, live: row.live() });
+                }
+            }
+        }
+        Ok(items)
+    }
+
     /// Whether the fixed part of a row leaves it possible that the whole matches.
     fn may_match(&self, row: &Row) -> bool {
-        self.status.is_none_or(|status| row.status() == status)
-            && (!self.unfinished || row.status().is_unfinished())
-            && self.since.is_none_or(|since| row.created().millis() >= since)
+        self.status.is_none_or(|status| row.status == status)
+            && (!self.unfinished || row.status.is_unfinished())
+            && self.since.is_none_or(|since| row.created.millis() >= since)
     }
 
     fn matches(&self, summary: &Summary) -> bool {
         self.agent.as_ref().is_none_or(|agent| summary.agent == *agent)
-            && self.branch.is_none() | (summary.branch == self.branch)
+            && (self.branch.is_none() || summary.branch == self.branch)
             && self.topic.as_ref().is_none_or(|topic| TopicMatch::of(topic, summary.topic.as_str()) != TopicMatch::None)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use sapling_renderdag::{Ancestor, GraphRowRenderer, Renderer};
+use renderdag::{Ancestor, GraphRowRenderer, Renderer};
 use serde_json::{Value, json};
 
 use super::super::args;
@@ -52,7 +52,7 @@ struct Node {
 
 fn newest(index: &Index, limit: usize) -> Result<Vec<Node>, Failure> {
     let nodes = index.newest_first().take(limit);
-    nodes.map(|row| Ok(Node { summary: index.summary(row.position)?, live: row.live() })).collect()
+    nodes.map(|row| row.and_then(|row| Ok(Node { summary: index.summary(row.position)?, live: row.live() }))).map(|node| Ok(node?)).collect()
 }
 
 /// All handoffs that are linked with this one, however far, newest first.

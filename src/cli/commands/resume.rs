@@ -69,7 +69,7 @@ impl Choice {
 fn choose(session: &Session<'_>, index: &Index, agent: &AgentName, head: &Head, topic: Option<&str>) -> Result<Choice, Failure> {
     let request = Request { agent, branch: head.branch.as_deref(), topic };
     let mut failure = None;
-    let candidates = index.newest_first().map_while(|row| match candidate(index, &row, &request) {
+    let candidates = index.newest_first().map_while(|row| match row.map_err(Failure::from).and_then(|row| candidate(index, &row, &request)) {
         Ok(candidate) => Some(candidate),
         Err(error) => {
             failure = Some(error);
@@ -165,7 +165,8 @@ impl Packet {
         let Choice { summary, reason, others } = choice;
         let handoff = session.document(&summary)?;
         let markdown = session.markdown(index, &summary, &handoff)?;
-        let live = index.find(&summary.id).is_some_and(|position| index.is_live(position));
+        let position = index.find(&summary.id)?;
+        let live = position.map(|position| index.is_live(position)).transpose()?.unwrap_or_default();
         Ok(Self {
             lineage: lineage(index, &summary)?,
             now: reconciled(session, &summary, head),
@@ -238,7 +239,7 @@ fn lineage(index: &Index, summary: &Summary) -> Result<Vec<String>, Failure> {
 }
 
 fn link_name(index: &Index, link: &Link) -> Result<String, Failure> {
-    match link.id().and_then(|id| index.find(&id)) {
+    match link.id().map(|id| index.find(&id)).transpose()?.flatten() {
         Some(position) => {
             let linked = index.summary(position)?;
             Ok(format!("{} ({})", linked.session(), linked.id.short()))

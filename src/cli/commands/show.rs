@@ -5,7 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::super::args;
-use super::super::error::{Code, Failure};
+use super::super::error::Failure;
 use super::super::session::Session;
 use crate::document;
 use crate::model::{Handoff, Summary, visible};
@@ -66,9 +66,4 @@ impl Report for Shown {
     fn quiet(&self) -> Option<String> {
         Some(self.summary.id.to_string())
     }
-}
-
-/// A failure that says that a handoff given by its reference is not there.
-pub(super) fn not_found(text: &str) -> Failure {
-    Failure::new(Code::NotFound, format!("no handoff is known as '{text}'"))
 }

@@ -8,7 +8,7 @@ use super::super::drafts::Drafts;
 use super::super::error::Failure;
 use super::super::session::{Session, one_line};
 use super::list::item_json;
-use crate::model::{Lanes, Summary, visible_line};
+use crate::model::{Anomaly, Lanes, Summary, visible_line};
 use crate::ui::{Page, Report, Ui};
 use crate::views::cache::Index;
 
@@ -20,33 +20,48 @@ pub(in crate::cli) fn run(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), 
     let mut status = session.read(|index| {
         Ok(Status {
             recommended: recommended(index)?,
-            live: index.newest_first().filter(|row| row.live()).count(),
+            live: live(index)?,
+            anomalies: index.anomalies()?,
             recorded: index.handoff_count(),
             drafts: Drafts::new(&session.repo.state_dir()).count(),
-            spooled: session.log().spool_read().iter().map(|commit| commit.entries.len()).sum(),
+            spooled: session.spooled()?.iter().map(|spooled| spooled.commit.entries.len()).sum(),
             unpublished: None,
             lanes: session.lanes.clone(),
         })
     })?;
     status.unpublished = session.unpublished()?;
     super::warn_of_stale_views(session, ui);
-    session.read(|index| {
-        super::warn_of_anomalies(index, ui);
-        Ok(())
-    })?;
+    super::warn_of_anomalies(&status.anomalies, ui);
     Ok(ui.answer(&status)?)
 }
 
 /// The newest unfinished live handoff, else the newest of all.
 fn recommended(index: &Index) -> Result<Option<Summary>, Failure> {
-    let open = index.newest_first().find(|row| row.live() && row.status.is_unfinished());
-    let row = open.or_else(|| index.newest_first().next());
-    Ok(row.map(|row| index.summary(row.position)).transpose()?)
+    let mut newest = None;
+    for row in index.newest_first() {
+        let row = row?;
+        newest = newest.or(Some(row.position));
+        if row.live() && row.status.is_unfinished() {
+            newest = Some(row.position);
+            break;
+        }
+    }
+    Ok(newest.map(|position| index.summary(position)).transpose()?)
+}
+
+/// How many handoffs no later one closes.
+fn live(index: &Index) -> Result<usize, Failure> {
+    let mut count = 0;
+    for row in index.newest_first() {
+        count += usize::from(row?.live());
+    }
+    Ok(count)
 }
 
 struct Status {
     recommended: Option<Summary>,
     live: usize,
+    anomalies: Vec<Anomaly>,
     recorded: u32,
     drafts: usize,
     spooled: usize,
