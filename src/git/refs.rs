@@ -83,6 +83,9 @@ pub enum RefError {
     /// git was asked and gave no usable answer.
     #[error(transparent)]
     Command(#[from] CommandError),
+    /// It cannot be brought to the disk.
+    #[error(transparent)]
+    Sync(WriteError),
     /// Anything else.
     #[error("cannot read or write the ref {name}")]
     Git {
@@ -265,15 +268,11 @@ fn full_name(name: &str) -> Result<FullName, RefError> {
 
 impl From<WriteError> for RefError {
     fn from(error: WriteError) -> Self {
-        let git = |source| Self::Git { name: String::new(), source };
         match error {
             WriteError::NotWritable(source) => Self::NotWritable(source),
             WriteError::StorageFull(source) => Self::StorageFull(source),
             WriteError::Object(source) => Self::Object(source),
-            WriteError::Git(source) => git(source),
-            WriteError::Sync { path, source } => {
-                git(Box::new(gix::Error::from_error(WriteError::Sync { path, source })))
-            }
+            other @ (WriteError::Git(_) | WriteError::Sync { .. }) => Self::Sync(other),
         }
     }
 }

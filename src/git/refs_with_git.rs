@@ -75,9 +75,13 @@ impl Repo {
             Expected::Is(old) => old.to_string(),
         };
         let message = reflog.message.replace(['\n', '\r'], " ");
+        // git refuses an empty reason, which it would not write anyway.
+        let reason = (!message.trim().is_empty()).then_some(["-m", &message]);
         let out = self
             .command("update-ref")
-            .args(["--create-reflog", "--no-deref", "-m", &message, "--stdin"])
+            .args(["--create-reflog", "--no-deref"])
+            .args(reason.into_iter().flatten())
+            .arg("--stdin")
             .env("GIT_COMMITTER_NAME", reflog.identity.name())
             .env("GIT_COMMITTER_EMAIL", reflog.identity.email())
             .env("GIT_COMMITTER_DATE", date(reflog))
