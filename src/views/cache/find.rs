@@ -314,6 +314,7 @@ fn public(position: u32, row: &row::Row, live: bool) -> Result<Row, CacheError> 
         agent: row.agent,
         branch: row.branch,
         live,
+        named_before: row.closed_before,
     })
 }
 

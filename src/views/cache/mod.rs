@@ -94,12 +94,23 @@ pub struct Row {
     agent: u32,
     branch: u32,
     live: bool,
+    named_before: bool,
 }
 
 impl Row {
     /// Whether no other handoff closes it.
     pub fn live(&self) -> bool {
         self.live
+    }
+
+    /// The number of its lane among [`Index::lanes`].
+    pub fn lane_number(&self) -> usize {
+        usize::from(self.lane)
+    }
+
+    /// Whether a handoff that stands before it in the order names it.
+    pub fn named_before(&self) -> bool {
+        self.named_before
     }
 
     /// Whether the agent may be this one; only the summary knows for sure.
@@ -178,9 +189,9 @@ impl Index {
         self.lanes.iter().zip(&self.state.lanes).map(|(lane, [all, open])| (lane, *all, *open))
     }
 
-    /// Whether some handoff names another that is not before it in the order.
-    pub fn has_forward_links(&self) -> bool {
-        !self.state.forward.is_empty()
+    /// The positions of the earlier handoffs that the one at this position closes.
+    pub fn closes(&self, position: u32) -> Result<Vec<u32>, CacheError> {
+        self.closed_by(&self.table.get(position)?)
     }
 
     /// What was found in the log that is not a good event, in the log's order.
@@ -207,11 +218,6 @@ impl Index {
         }
         let (identity, rest) = self.heap.get(&row)?;
         heap::read_summary(&row, identity, &rest)
-    }
-
-    /// The lane of a row.
-    pub fn lane(&self, row: &Row) -> Option<&Lane> {
-        self.lanes.get(usize::from(row.lane))
     }
 
     /// The id at a position, whatever kind of row it is; `None` for rows that are no event.
