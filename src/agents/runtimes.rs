@@ -19,7 +19,7 @@ pub struct Runtime {
     pub pid: Option<&'static str>,
     /// Names of its process, without an ending.
     pub processes: &'static [&'static str],
-    /// Names that it goes by in [`SELF_NAMED`], besides its own.
+    /// Names that it goes by in `AI_AGENT` and `AGENT`, besides its own.
     pub aliases: &'static [&'static str],
 }
 

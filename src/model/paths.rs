@@ -13,7 +13,7 @@ use super::text::{Span, lines_with_fences, spans};
 mod candidate;
 mod mention;
 
-pub use mention::Mention;
+pub use mention::{Mention, of_line as mention_in};
 
 /// A file that a text mentions.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -86,7 +86,8 @@ impl Reader {
     }
 }
 
-fn of_line(line: &str) -> Mention {
+/// What one line says of the files that it names.
+pub fn of_line(line: &str) -> Mention {
     let line = line.to_lowercase().replace('’', "'");
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| line.contains(phrase));
     if says(PLANNED) {
