@@ -108,7 +108,13 @@ fn measure(dir: &Path, size: usize) {
     };
     let handoff = |args: &'static [&'static str]| move || drop(run(dir, program(), args, b""));
     let mut topics = 0..;
-    row("create", size, || create(dir, &format!("bench {}", topics.next().unwrap_or(0))), "commit-tree + update-ref", two_processes);
+    row(
+        "create",
+        size,
+        || create(dir, &format!("bench {}", topics.next().unwrap_or(0))),
+        "commit-tree + update-ref",
+        two_processes,
+    );
     row("resume", size, handoff(&["resume"]), "rev-parse HEAD", rev_parse);
     row("list", size, handoff(&["list"]), "rev-parse HEAD", rev_parse);
     row("show", size, handoff(&["show"]), "rev-parse HEAD", rev_parse);

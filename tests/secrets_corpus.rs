@@ -153,7 +153,8 @@ impl Measure {
             measure.found += usize::from(found);
             if !found {
                 let rules: Vec<_> = findings.iter().map(|finding| finding.rule).collect();
-                measure.note(&format!("missed {} ({}), found {rules:?}: {}", positive.kind, positive.rule, positive.text));
+                measure
+                    .note(&format!("missed {} ({}), found {rules:?}: {}", positive.kind, positive.rule, positive.text));
             }
         }
         for (file, text) in negatives(set) {

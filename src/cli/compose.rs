@@ -8,8 +8,8 @@ use super::session::Session;
 use crate::document::{self, Claims, Input, Names};
 use crate::model::reference::Reference;
 use crate::model::{
-    AgentName, Completeness, Content, Evidence, FileEntry, Handoff, Link, Metadata, Observer, Outcome, Status, Topic,
-    SessionName, TopicError, Trigger, normalised, paths,
+    AgentName, Completeness, Content, Evidence, FileEntry, Handoff, Link, Metadata, Observer, Outcome, SessionName,
+    Status, Topic, TopicError, Trigger, normalised, paths,
 };
 use crate::views::cache::Index;
 
@@ -106,9 +106,9 @@ struct Words {
 impl Words {
     fn of(claims: &Claims, title: Option<&str>, args: &args::Create) -> Result<Self, Failure> {
         let word = |flag: &Option<String>, claim: &Option<String>| flag.clone().or_else(|| claim.clone());
-        let topic = word(&args.topic, &claims.topic).or_else(|| title.map(Into::into)).ok_or_else(|| {
-            Failure::new(Code::Usage, "no topic is given: say in a few words what the work is about")
-        })?;
+        let topic = word(&args.topic, &claims.topic)
+            .or_else(|| title.map(Into::into))
+            .ok_or_else(|| Failure::new(Code::Usage, "no topic is given: say in a few words what the work is about"))?;
         let status = word(&args.status, &claims.status).map_or(Ok(Status::InProgress), |text| text.parse());
         let trigger = word(&args.trigger, &claims.trigger).map_or(Ok(Trigger::Manual), |text| text.parse());
         let goal_status = word(&args.goal_status, &claims.goal_status).map(|text| text.parse()).transpose();
@@ -134,7 +134,12 @@ fn topic_failure(error: &TopicError) -> Failure {
 ///
 /// # Errors
 /// When a word of the metadata is not allowed, or a link given on the command line names nothing.
-pub(super) fn compose(session: &Session<'_>, index: &Index, place: &Place, sources: Sources<'_>) -> Result<Composed, Failure> {
+pub(super) fn compose(
+    session: &Session<'_>,
+    index: &Index,
+    place: &Place,
+    sources: Sources<'_>,
+) -> Result<Composed, Failure> {
     let Sources { input, args, agent, agent_session, marker } = sources;
     let Input { claims, complete, title, content, unknown, .. } = input;
     let words = Words::of(&claims, title.as_deref(), args)?;
@@ -267,7 +272,9 @@ impl Composed {
         list(&mut content.pending_steps, "what remains to be done");
         list(&mut content.known_failures, "what does not work, or might not");
         if content.verification_evidence.is_empty() {
-            content.verification_evidence.push(evidence("[TODO: what shows that it is right, such as passed: `cargo test`]"));
+            content
+                .verification_evidence
+                .push(evidence("[TODO: what shows that it is right, such as passed: `cargo test`]"));
         }
         self.rendered(content)
     }

@@ -240,9 +240,12 @@ impl From<RefError> for Failure {
             RefError::Moved(_) | RefError::Locked { .. } => Code::Contended,
             RefError::NotWritable(_) => Code::NotWritable,
             RefError::StorageFull(_) => Code::StorageFull,
-            RefError::Vetoed { .. } | RefError::Sync(_) | RefError::Name(_) | RefError::Object(_) | RefError::Command(_) | RefError::Git { .. } => {
-                Code::Git
-            }
+            RefError::Vetoed { .. }
+            | RefError::Sync(_)
+            | RefError::Name(_)
+            | RefError::Object(_)
+            | RefError::Command(_)
+            | RefError::Git { .. } => Code::Git,
         };
         Self::because(code, &error)
     }

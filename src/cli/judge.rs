@@ -24,7 +24,12 @@ pub(super) struct Located {
 ///
 /// # Errors
 /// `TOO_LARGE`, `SECRET_FOUND`, `SCORE_TOO_LOW` or `NOT_AUTHORITATIVE`.
-pub(super) fn judge(session: &Session<'_>, place: &Place, handoff: &mut Handoff, allowed: &[Fingerprint]) -> Result<Score, Failure> {
+pub(super) fn judge(
+    session: &Session<'_>,
+    place: &Place,
+    handoff: &mut Handoff,
+    allowed: &[Fingerprint],
+) -> Result<Score, Failure> {
     document::within_bounds(handoff).map_err(|error| Failure::because(Code::TooLarge, &error))?;
     let found = find_secrets(&document::to_value(handoff));
     let (permitted, refused): (Vec<Located>, Vec<Located>) =
@@ -80,9 +85,7 @@ fn search(value: &Value, field: &str, found: &mut Vec<Located>) {
             for (name, item) in map {
                 // A name in the document may be anybody's text too; it must not be echoed if it is a secret.
                 let shown = secrets::mask(name).into_owned();
-                found.extend(
-                    secrets::scan(name).into_iter().map(|finding| Located { field: below(&shown), finding }),
-                );
+                found.extend(secrets::scan(name).into_iter().map(|finding| Located { field: below(&shown), finding }));
                 search(item, &below(&shown), found);
                 if let Value::String(text) = item {
                     found.extend(assigned(name, text, &below(&shown)));
@@ -100,7 +103,12 @@ fn assigned(name: &str, text: &str, field: &str) -> Vec<Located> {
     let new = |finding: &Finding| !alone.iter().any(|known| known.fingerprint == finding.fingerprint);
     let one_line = !text.contains('\n');
     let findings = if one_line { secrets::scan(&joined) } else { Vec::new() };
-    findings.into_iter().filter(new).filter(|finding| finding.span.start > name.len()).map(|finding| Located { field: field.into(), finding }).collect()
+    findings
+        .into_iter()
+        .filter(new)
+        .filter(|finding| finding.span.start > name.len())
+        .map(|finding| Located { field: field.into(), finding })
+        .collect()
 }
 
 /// A finding as `--json` and `validate` give it.
@@ -120,7 +128,10 @@ fn secret_failure(found: &[Located]) -> Failure {
     let lines: Vec<String> = found
         .iter()
         .map(|Located { field, finding }| {
-            format!("  {} in {field}, line {}: {} [{}]", finding.rule, finding.line, finding.masked, finding.fingerprint)
+            format!(
+                "  {} in {field}, line {}: {} [{}]",
+                finding.rule, finding.line, finding.masked, finding.fingerprint
+            )
         })
         .collect();
     let what = if found.len() == 1 { "a secret".to_owned() } else { format!("{} secrets", found.len()) };
@@ -133,12 +144,7 @@ fn score_failure(score: &Score) -> Failure {
     let missing: Vec<String> = score.missing.iter().map(|text| format!("  {text}")).collect();
     Failure::new(
         Code::ScoreTooLow,
-        format!(
-            "the handoff scores {} of 100; {} are needed\n{}",
-            score.total,
-            Score::THRESHOLD,
-            missing.join("\n")
-        ),
+        format!("the handoff scores {} of 100; {} are needed\n{}", score.total, Score::THRESHOLD, missing.join("\n")),
     )
     .detail("score", score.total)
     .detail("missing", score.missing.clone())

@@ -43,7 +43,12 @@ impl Place {
     ///
     /// # Errors
     /// When git cannot be read.
-    pub(super) fn observe(session: &Session<'_>, index: &Index, stated: Stated, status: StatusRun) -> Result<Self, Failure> {
+    pub(super) fn observe(
+        session: &Session<'_>,
+        index: &Index,
+        stated: Stated,
+        status: StatusRun,
+    ) -> Result<Self, Failure> {
         let head = session.head()?;
         let branch = stated.branch.or_else(|| head.branch.clone());
         let commit = stated.commit.or(head.commit);
@@ -78,7 +83,8 @@ impl Place {
 
     /// The place in one or two sentences: the current state as far as git knows it.
     pub(super) fn description(&self) -> String {
-        let branch = self.branch.as_deref().map_or_else(|| "On no branch".into(), |branch| format!("On branch {branch}"));
+        let branch =
+            self.branch.as_deref().map_or_else(|| "On no branch".into(), |branch| format!("On branch {branch}"));
         let commit = match (self.commit, self.commits.first()) {
             (Some(commit), Some(newest)) => format!(" at {} ({})", commit.short(), newest.subject),
             (Some(commit), None) => format!(" at {}", commit.short()),

@@ -69,7 +69,8 @@ impl<'e> Session<'e> {
     /// When git cannot be read.
     pub(super) fn own_index(&self, own: Option<ObjectName>) -> Result<Index, Failure> {
         let directory = self.repo.shared_state_dir();
-        let mut index = if self.distrusts_cache.get() { Index::empty(&self.lanes) } else { Index::load(&directory, &self.lanes) };
+        let mut index =
+            if self.distrusts_cache.get() { Index::empty(&self.lanes) } else { Index::load(&directory, &self.lanes) };
         if index.basis() == own && own.is_some() {
             return Ok(index);
         }
@@ -171,7 +172,9 @@ impl<'e> Session<'e> {
     pub(super) fn stored_bytes(&self, summary: &Summary) -> Result<Vec<u8>, Failure> {
         let id = summary.id;
         let bytes = match &summary.blob {
-            Some(blob) => self.repo.read_blob(blob, Handoff::MAX_BYTES as u64).map_err(|error| missing(summary, &error))?,
+            Some(blob) => {
+                self.repo.read_blob(blob, Handoff::MAX_BYTES as u64).map_err(|error| missing(summary, &error))?
+            }
             None => self.spooled_bytes(summary)?,
         };
         if crate::model::EventId::of(&bytes) == id {
@@ -201,7 +204,9 @@ impl<'e> Session<'e> {
             Reference::Prefix(prefix) => index.find_prefix(prefix)?,
             Reference::Session { agent, stem } => index.find_session(agent, stem)?.into_iter().collect(),
             Reference::File { path } => index.find_file(path)?.into_iter().collect(),
-            Reference::Latest => index.newest_first().take(1).map(|row| Ok(row?.position)).collect::<Result<Vec<_>, CacheError>>()?,
+            Reference::Latest => {
+                index.newest_first().take(1).map(|row| Ok(row?.position)).collect::<Result<Vec<_>, CacheError>>()?
+            }
         };
         match positions.as_slice() {
             [position] => Ok(index.summary(*position)?),
@@ -252,7 +257,9 @@ impl<'e> Session<'e> {
     /// Whether an untracked path is nothing but our own views.
     pub(super) fn is_ours(&self, path: &str) -> bool {
         let directory = path.trim_end_matches('/');
-        paths::is_own_view(path) || directory == ".session-transfer" || self.lanes.all().iter().any(|lane| lane.dir == directory)
+        paths::is_own_view(path)
+            || directory == ".session-transfer"
+            || self.lanes.all().iter().any(|lane| lane.dir == directory)
     }
 
     /// A handoff that the index has, as Markdown.
@@ -288,9 +295,14 @@ impl<'e> Session<'e> {
 /// # Errors
 /// When `HANDOFF_AGENT` or the explicit name is no name.
 pub(super) fn detect(env: &Env, explicit: Option<&str>, top: Option<PathBuf>) -> Result<Detection, Failure> {
-    let explicit = explicit.map(str::parse::<AgentName>).transpose().map_err(|error| Failure::because(Code::Usage, &error))?;
+    let explicit =
+        explicit.map(str::parse::<AgentName>).transpose().map_err(|error| Failure::because(Code::Usage, &error))?;
     let present = |dir: &&str| top.as_ref().is_some_and(|top| top.join(dir).is_dir());
-    let directories: Vec<String> = [".codex", ".claude", ".opencode", ".agent"].iter().filter(|dir| present(dir)).map(|dir| (*dir).to_owned()).collect();
+    let directories: Vec<String> = [".codex", ".claude", ".opencode", ".agent"]
+        .iter()
+        .filter(|dir| present(dir))
+        .map(|dir| (*dir).to_owned())
+        .collect();
     let ancestors = || env.ancestors().into_iter().map(|(pid, name)| Ancestor { pid, name }).collect();
     let signals = Signals { vars: &env.vars, explicit, ancestors: &ancestors, directories: &directories };
     agents::detect(&signals).map_err(|error| Failure::because(Code::Usage, &error))
@@ -342,7 +354,9 @@ fn lanes(repo: &Repo) -> Result<Lanes, Failure> {
         if key != "dir" {
             continue;
         }
-        let bad = |why: String| Failure::new(Code::Usage, format!("the configuration handoff.agent.{name}.dir is not usable: {why}"));
+        let bad = |why: String| {
+            Failure::new(Code::Usage, format!("the configuration handoff.agent.{name}.dir is not usable: {why}"))
+        };
         let agent: AgentName = name.parse().map_err(|error: crate::model::AgentNameError| bad(error.to_string()))?;
         let plain = |part: &str| part.strip_prefix('.').unwrap_or(part).parse::<AgentName>().is_ok();
         if value.split('/').any(|part| !plain(part) || part.eq_ignore_ascii_case(".git")) {
@@ -358,6 +372,8 @@ fn layout(repo: &Repo) -> Result<Layout, Failure> {
         None | Some("exclude") => Ok(Layout::Exclude),
         Some("track") => Ok(Layout::Track),
         Some("off") => Ok(Layout::Off),
-        Some(other) => Err(Failure::new(Code::Usage, format!("handoff.layout is '{other}'; use exclude, track or off"))),
+        Some(other) => {
+            Err(Failure::new(Code::Usage, format!("handoff.layout is '{other}'; use exclude, track or off")))
+        }
     }
 }

@@ -105,23 +105,35 @@ fn decide(index: &Index, handoff: &Handoff, event: &NewEvent) -> Result<Append, 
 
 /// What the log's commit says to people.
 pub(super) fn describe(handoff: &Handoff, id: EventId, session: &SessionName) -> Description {
-    let mut trailers = vec![("Handoff-Id".to_owned(), id.to_string()), ("Handoff-Agent".into(), handoff.agent.to_string())];
+    let mut trailers =
+        vec![("Handoff-Id".to_owned(), id.to_string()), ("Handoff-Agent".into(), handoff.agent.to_string())];
     if let Some(commit) = handoff.metadata.commit {
         trailers.push(("Source-Commit".into(), commit.to_string()));
     }
     Description { subject: format!("handoff {session} {} ({})", handoff.topic, handoff.status), trailers }
 }
 
-fn spool(session: &Session<'_>, index: &Index, handoff: &Handoff, event: &NewEvent, why: &std::io::Error) -> Result<Stored, Failure> {
+fn spool(
+    session: &Session<'_>,
+    index: &Index,
+    handoff: &Handoff,
+    event: &NewEvent,
+    why: &std::io::Error,
+) -> Result<Stored, Failure> {
     let cannot = |what: String| {
         Failure::new(Code::NotWritable, format!("git's directory cannot be written ({why}), and {what}"))
     };
-    let spool = Spool::of(&session.repo).ok_or_else(|| cannot("there is no work tree to keep the handoff in".into()))?;
+    let spool =
+        Spool::of(&session.repo).ok_or_else(|| cannot("there is no work tree to keep the handoff in".into()))?;
     let file = spool.write(event).map_err(|error| cannot(format!("the spool neither: {error}")))?;
     let top = session.repo.work_dir().map(PathBuf::from).unwrap_or_default();
     let file = file.strip_prefix(&top).map(PathBuf::from).unwrap_or(file);
     let ordinal = index.next_ordinal(&handoff.agent, handoff.created)?;
-    Ok(Stored::Spool { id: event.id(), session: SessionName::new(handoff.agent.clone(), handoff.created, ordinal), file })
+    Ok(Stored::Spool {
+        id: event.id(),
+        session: SessionName::new(handoff.agent.clone(), handoff.created, ordinal),
+        file,
+    })
 }
 
 /// The failure that an append ended in.
@@ -153,7 +165,9 @@ impl Session<'_> {
     pub(super) fn summary_of(&self, index: &Index, id: &EventId) -> Result<Summary, Failure> {
         match index.find(id)? {
             Some(position) => Ok(index.summary(position)?),
-            None => Err(Failure::new(Code::HandoffMissing, format!("{id} is not in the log")).detail("id", id.to_string())),
+            None => {
+                Err(Failure::new(Code::HandoffMissing, format!("{id} is not in the log")).detail("id", id.to_string()))
+            }
         }
     }
 }

@@ -13,7 +13,9 @@ use crate::log::{AppendError, NOTES_REF, Spool, TakeIn};
 use crate::model::{Event, EventId, Handoff, Link, ObjectName, SessionName, Summary};
 use crate::ui::Ui;
 use crate::views::cache::Index;
-use crate::views::files::{ALL_INDEX, BoxError, FileNames, Layout, Mode, ParsedFile, Refresh, RefreshReport, are_behind, refresh};
+use crate::views::files::{
+    ALL_INDEX, BoxError, FileNames, Layout, Mode, ParsedFile, Refresh, RefreshReport, are_behind, refresh,
+};
 use crate::views::notes;
 
 /// What became of the index over all agents.
@@ -61,7 +63,9 @@ impl Session<'_> {
                 Ok(Some((_, tip))) => self.bring_to(&mut index, Some(tip))?,
                 Ok(None) => {}
                 Err(AppendError::NotWritable(_)) => return self.index(),
-                Err(error) => ui.warn(append_failure(&error).while_doing("fetched handoffs cannot be joined yet").message()),
+                Err(error) => {
+                    ui.warn(append_failure(&error).while_doing("fetched handoffs cannot be joined yet").message())
+                }
             }
         }
         if let Some(spool) = Spool::of(&self.repo) {
@@ -137,9 +141,7 @@ impl Session<'_> {
             render: &|handoff, names| document::render(handoff, &rendered_names(names)),
             parse: &parse,
         };
-        refresh(&request)
-            .map_err(|error| ui.warn(format!("the views could not be refreshed: {error}")))
-            .ok()
+        refresh(&request).map_err(|error| ui.warn(format!("the views could not be refreshed: {error}"))).ok()
     }
 
     /// Whether a cheap look shows that the work-tree files are not those of the log.
@@ -151,15 +153,20 @@ impl Session<'_> {
 
     /// Adds the lines of these handoffs to the notes of their source commits.
     pub(super) fn add_notes(&self, summaries: &[Summary], ui: &mut Ui<'_>) {
-        let lines = |commit: &ObjectName| summaries.iter().filter(|each| each.commit == Some(*commit)).map(notes::line).collect::<Vec<_>>();
-        let mut commits: Vec<ObjectName> = summaries.iter().filter_map(|each| each.commit).filter(|commit| self.repo.exists(commit)).collect();
+        let lines = |commit: &ObjectName| {
+            summaries.iter().filter(|each| each.commit == Some(*commit)).map(notes::line).collect::<Vec<_>>()
+        };
+        let mut commits: Vec<ObjectName> =
+            summaries.iter().filter_map(|each| each.commit).filter(|commit| self.repo.exists(commit)).collect();
         commits.sort_unstable();
         commits.dedup();
         if commits.is_empty() {
             return;
         }
         let edit = |commit: &ObjectName, existing: Option<&[u8]>| {
-            let merged = lines(commit).iter().fold(existing.map(<[u8]>::to_vec), |note, line| Some(notes::merge_lines(note.as_deref(), line)));
+            let merged = lines(commit)
+                .iter()
+                .fold(existing.map(<[u8]>::to_vec), |note, line| Some(notes::merge_lines(note.as_deref(), line)));
             merged.or_else(|| existing.map(<[u8]>::to_vec))
         };
         let stamp = self.stamp();
@@ -180,7 +187,8 @@ impl Session<'_> {
     /// When the cache is damaged.
     pub(super) fn render(&self, index: &Index, handoff: &Handoff, session: &SessionName) -> Result<String, Failure> {
         let linked = |link: &Option<Link>| -> Result<Option<Summary>, Failure> {
-            let Some(position) = link.as_ref().and_then(Link::id).map(|id| index.find(&id)).transpose()?.flatten() else {
+            let Some(position) = link.as_ref().and_then(Link::id).map(|id| index.find(&id)).transpose()?.flatten()
+            else {
                 return Ok(None);
             };
             Ok(Some(index.summary(position)?))

@@ -57,7 +57,8 @@ impl Repo {
     pub(super) fn config_names(&self, section: &str) -> Vec<String> {
         let config = self.gix.config_snapshot();
         let sections = config.plumbing().sections_by_name(section).into_iter().flatten();
-        let names = sections.filter_map(|section| Some(section.header().subsection_name()?.to_str_lossy().into_owned()));
+        let names =
+            sections.filter_map(|section| Some(section.header().subsection_name()?.to_str_lossy().into_owned()));
         names.collect()
     }
 

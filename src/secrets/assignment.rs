@@ -176,9 +176,7 @@ impl Value {
         }
         let strong = plausible::classes(value) >= 3 && plausible::password(value) && !looks_like_code(value);
         match self.join {
-            Join::Loose | Join::Colon | Join::Prose => {
-                self.ends_its_line(text) && (plausible::random(value) || strong)
-            }
+            Join::Loose | Join::Colon | Join::Prose => self.ends_its_line(text) && (plausible::random(value) || strong),
             Join::Tight | Join::Element | Join::Block | Join::Flag | Join::Call => false,
         }
     }
@@ -187,7 +185,8 @@ impl Value {
         let chosen = value.bytes().any(|byte| b"!@#$%^&*".contains(&byte))
             && plausible::classes(value) >= 3
             && !value.contains([':', '/', ' ']);
-        let invented = plausible::random(value) && value.len() >= 12 && !value.contains([' ', '(', ')', '[', ']', '{', '}']);
+        let invented =
+            plausible::random(value) && value.len() >= 12 && !value.contains([' ', '(', ')', '[', ']', '{', '}']);
         let literal = self.quoted || matches!(self.join, Join::Tight | Join::Element | Join::Block | Join::Flag);
         (invented && (literal || self.ends_its_line(text))) || (literal && chosen && value.len() >= 10)
     }
@@ -196,7 +195,10 @@ impl Value {
     fn ends_its_line(&self, text: &str) -> bool {
         let line = text[self.span.end..].lines().next().unwrap_or_default();
         let rest = line.trim_start_matches(['"', '\'', '`', ',', ';', '.', ')', '}', ']', '|', '*', ' ', '\t', '\\']);
-        rest.is_empty() || rest.starts_with(['#', '(', '<']) || rest.starts_with("//") || rest.starts_with("--")
+        rest.is_empty()
+            || rest.starts_with(['#', '(', '<'])
+            || rest.starts_with("//")
+            || rest.starts_with("--")
             || line.trim_start().starts_with(['|', ',', ';'])
     }
 }
@@ -335,7 +337,9 @@ impl<'t> Cursor<'t> {
         let mut end = start;
         while end - start < LONGEST_VALUE {
             match self.text.as_bytes().get(end) {
-                None | Some(b'"' | b'\'' | b'`' | b',' | b';' | b'<' | b'>' | b'|' | b'\r' | b'\n' | b' ' | b'\t') => break,
+                None | Some(b'"' | b'\'' | b'`' | b',' | b';' | b'<' | b'>' | b'|' | b'\r' | b'\n' | b' ' | b'\t') => {
+                    break;
+                }
                 Some(b'&') if self.text[..start].bytes().rev().take(200).any(|byte| byte == b'?') => break,
                 Some(b'\\') => match continued(&self.text.as_bytes()[end..]) {
                     Some(gap) if end > start => end += gap,
@@ -379,6 +383,7 @@ fn continued(rest: &[u8]) -> Option<usize> {
         [b'\r', b'\n', ..] => 3,
         _ => return None,
     };
-    let indentation = rest[line_break..].iter().take(LONGEST_GAP).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let indentation =
+        rest[line_break..].iter().take(LONGEST_GAP).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     Some(line_break + indentation)
 }

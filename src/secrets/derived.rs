@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::engine::{self, Hit};
 use super::base64;
+use super::engine::{self, Hit};
 
 /// What is certain in `text` once something is undone, with spans in `text` itself.
 pub(super) fn hits(text: &str) -> Vec<Hit<'static>> {
@@ -52,7 +52,9 @@ impl Derived {
             while to < bytes.len() && matches!(bytes[to], b' ' | b'\t' | b'>' | b'|') {
                 to += 1;
             }
-            let joins = from > made.copied && is_of_token(bytes[from - 1]) && bytes.get(to).is_some_and(|&byte| is_of_token(byte));
+            let joins = from > made.copied
+                && is_of_token(bytes[from - 1])
+                && bytes.get(to).is_some_and(|&byte| is_of_token(byte));
             if joins {
                 made.replace(from..to, "");
             }
@@ -148,7 +150,8 @@ fn base64_runs(text: &str) -> Vec<Range<usize>> {
             if at - line < FULL_LINE {
                 break;
             }
-            let next = bytes[at..].iter().position(|byte| !byte.is_ascii_whitespace()).map_or(bytes.len(), |gap| at + gap);
+            let next =
+                bytes[at..].iter().position(|byte| !byte.is_ascii_whitespace()).map_or(bytes.len(), |gap| at + gap);
             let digits_follow = bytes.get(next).is_some_and(|&byte| base64::is_digit(byte));
             if !bytes[at..next].contains(&b'\n') || !digits_follow {
                 break;

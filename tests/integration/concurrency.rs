@@ -19,12 +19,17 @@ fn views_are_right(sandbox: &Sandbox, handoffs: usize) {
             assert!(list.iter().any(|item| item["file"] == file) && sandbox.exists(&file), "{file}");
             lines += 1;
         }
-        let newest = list.iter().find(|item| item["file"].as_str().is_some_and(|file| file.starts_with(lane))).expect("one");
+        let newest =
+            list.iter().find(|item| item["file"].as_str().is_some_and(|file| file.starts_with(lane))).expect("one");
         let index = sandbox.read(&format!("{lane}/INDEX.md"));
         assert!(index.contains(newest["topic"].as_str().expect("text")), "{index}");
     }
     assert_eq!(lines, handoffs);
-    let leftover = sandbox.run("bash", &["-c", "find .git .codex .claude .session-transfer -name '*.lock' -o -name '*.tmp*' -o -name '.tmp*'"], b"");
+    let leftover = sandbox.run(
+        "bash",
+        &["-c", "find .git .codex .claude .session-transfer -name '*.lock' -o -name '*.tmp*' -o -name '.tmp*'"],
+        b"",
+    );
     assert_eq!(leftover.ok(), "");
 }
 

@@ -137,7 +137,8 @@ fn the_second_handoff_of_a_branch_lists_only_what_came_since() {
     sandbox.clock("2026-08-18T17:15:00+03:00");
     sandbox.create("second", &[]);
     let document = sandbox.handoff(&["show", "--json"]).json()["document"].clone();
-    let files: Vec<_> = document["files_changed"].as_array().expect("a list").iter().map(|f| f["path"].clone()).collect();
+    let files: Vec<_> =
+        document["files_changed"].as_array().expect("a list").iter().map(|f| f["path"].clone()).collect();
     assert_eq!(files, [json!("a.txt"), json!("two.txt")]);
 }
 

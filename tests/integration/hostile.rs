@@ -12,7 +12,16 @@ fn no_escape_sequence_reaches_the_terminal_or_an_index() {
     sandbox.handoff_with(&["create", "--from", "-", evil], body("x")).refused(2);
     let text = format!("{}\n## Output\n{evil}\n", body("esc"));
     sandbox.handoff_with(&["create", "--from", "-", "plain", "--next-action", evil], &text).ok();
-    for args in [&["list"][..], &["resume"], &["show"], &["log"], &["status"], &["list", "--json"], &["resume", "--json"], &["show", "--json"]] {
+    for args in [
+        &["list"][..],
+        &["resume"],
+        &["show"],
+        &["log"],
+        &["status"],
+        &["list", "--json"],
+        &["resume", "--json"],
+        &["show", "--json"],
+    ] {
         let out = sandbox.handoff(args).ok();
         assert!(!out.chars().any(|c| c.is_control() && c != '\n' && c != '\t'), "{args:?}: {out:?}");
     }

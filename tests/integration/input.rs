@@ -35,8 +35,13 @@ fn a_topic_with_control_characters_traversal_or_ten_thousand_characters() {
 
 #[test]
 fn words_that_do_not_exist_are_refused_with_those_that_do() {
-    assert!(refused(body("x"), &["t", "--status", "finished?"], 2).contains("completed, in-progress, partial, blocked, interrupted"));
-    assert!(refused(body("x"), &["t", "--trigger", "whenever"], 2).contains("manual, goal-completion, substantial-work"));
+    assert!(
+        refused(body("x"), &["t", "--status", "finished?"], 2)
+            .contains("completed, in-progress, partial, blocked, interrupted")
+    );
+    assert!(
+        refused(body("x"), &["t", "--trigger", "whenever"], 2).contains("manual, goal-completion, substantial-work")
+    );
 }
 
 #[test]
@@ -56,7 +61,11 @@ fn json_that_is_cut_off_or_of_the_wrong_kind() {
 fn empty_blank_and_placeholder_bodies() {
     refused("", &["empty"], 4);
     refused("\n\n", &["blank"], 4);
-    refused("## Current State Summary\n[TODO: describe]\n## Next Recommended Action\n[TODO: one action]\n", &["template"], 4);
+    refused(
+        "## Current State Summary\n[TODO: describe]\n## Next Recommended Action\n[TODO: one action]\n",
+        &["template"],
+        4,
+    );
 }
 
 #[test]
@@ -79,8 +88,24 @@ fn topics_of_every_kind_come_back_as_they_were() {
     let mut sandbox = Sandbox::repository();
     sandbox.set("HANDOFF_AGENT", "codex");
     let topics = [
-        "fix: parser (part 2)", "it's \"quoted\"", "- dash first", "@handle and `tick`", "# hash", "{a: [b]}", "yes", "null",
-        "2026-01-01", "1e3", "| pipe | cell |", "back\\slash\\n", "😀 emoji", "مرحبا", "  spaces  ", "<!-- x -->", "%d %s", "--",
+        "fix: parser (part 2)",
+        "it's \"quoted\"",
+        "- dash first",
+        "@handle and `tick`",
+        "# hash",
+        "{a: [b]}",
+        "yes",
+        "null",
+        "2026-01-01",
+        "1e3",
+        "| pipe | cell |",
+        "back\\slash\\n",
+        "😀 emoji",
+        "مرحبا",
+        "  spaces  ",
+        "<!-- x -->",
+        "%d %s",
+        "--",
     ];
     for (at, topic) in topics.iter().enumerate() {
         sandbox.clock(&format!("2026-08-18T10:{at:02}:00Z"));
@@ -89,11 +114,13 @@ fn topics_of_every_kind_come_back_as_they_were() {
         assert_eq!(shown["document"]["topic"], *topic);
     }
     let listed = sandbox.handoff(&["list", "--all", "--json"]).json();
-    let mut listed: Vec<_> = listed.as_array().expect("a list").iter().map(|item| item["topic"].as_str().expect("text")).collect();
+    let mut listed: Vec<_> =
+        listed.as_array().expect("a list").iter().map(|item| item["topic"].as_str().expect("text")).collect();
     listed.reverse();
     assert_eq!(listed, topics);
     let lines = sandbox.read(".codex/handoffs.jsonl");
-    let read: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("one record a line")).collect();
+    let read: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("one record a line")).collect();
     assert_eq!(read.iter().map(|record| record["topic"].as_str().expect("text")).collect::<Vec<_>>(), topics);
     let index = sandbox.read(".codex/INDEX.md");
     assert_eq!(index.lines().filter(|line| line.starts_with('|')).count(), 2 + 10);
@@ -103,17 +130,35 @@ fn topics_of_every_kind_come_back_as_they_were() {
 fn agents_names_that_break_file_systems_are_refused_or_share_the_common_directory() {
     let mut sandbox = Sandbox::repository();
     for (agent, exit) in [
-        ("con", 0), ("aux", 0), ("NUL", 0), ("Codex", 0), ("codex", 0), ("my agent", 2), ("trailing.", 2), ("a:b", 2), ("ünï", 2),
-        ("../../x", 2), ("/tmp/abs", 2), ("..", 2), (".git", 2), ("-rf", 2), ("~", 2), ("$(touch pwn)", 2),
+        ("con", 0),
+        ("aux", 0),
+        ("NUL", 0),
+        ("Codex", 0),
+        ("codex", 0),
+        ("my agent", 2),
+        ("trailing.", 2),
+        ("a:b", 2),
+        ("ünï", 2),
+        ("../../x", 2),
+        ("/tmp/abs", 2),
+        ("..", 2),
+        (".git", 2),
+        ("-rf", 2),
+        ("~", 2),
+        ("$(touch pwn)", 2),
     ] {
         sandbox.clock("2026-08-18T10:00:00Z");
-        let ran = sandbox.handoff_with(&["create", "--agent", agent, "--from", "-", &format!("by {exit} {}", agent.len())], body(agent));
+        let ran = sandbox.handoff_with(
+            &["create", "--agent", agent, "--from", "-", &format!("by {exit} {}", agent.len())],
+            body(agent),
+        );
         assert_eq!(ran.code, exit, "{agent}: {}", ran.err);
     }
     let found = sandbox.run("find", &[".", "-path", "./.git", "-prune", "-o", "-print"], b"").ok();
     assert!(!found.to_lowercase().contains("con/") && !found.contains("pwn"), "{found}");
     let list = sandbox.handoff(&["list", "--json"]).json();
-    let agents: Vec<_> = list.as_array().expect("a list").iter().map(|item| item["agent"].as_str().expect("text")).collect();
+    let agents: Vec<_> =
+        list.as_array().expect("a list").iter().map(|item| item["agent"].as_str().expect("text")).collect();
     assert_eq!(agents.iter().filter(|agent| **agent == "codex").count(), 2);
     assert!(agents.contains(&"con") && agents.contains(&"nul"));
 }
@@ -141,7 +186,12 @@ fn the_hour_that_happens_twice_is_ordered_by_instants() {
         sandbox.clock(&format!("2026-11-01T{at}:00Z"));
         sandbox.create(topic, &[]);
     }
-    let names: Vec<String> = sandbox.handoff(&["list"]).ok().lines().map(|line| line.split_whitespace().nth(1).expect("a name").into()).collect();
+    let names: Vec<String> = sandbox
+        .handoff(&["list"])
+        .ok()
+        .lines()
+        .map(|line| line.split_whitespace().nth(1).expect("a name").into())
+        .collect();
     assert_eq!(names, ["codex/2026-11-01-0130-2", "codex/2026-11-01-0110", "codex/2026-11-01-0130"]);
     sandbox.set("TZ", "UTC");
     assert_eq!(sandbox.handoff(&["resume", "--json"]).json()["handoff"]["topic"], "third");

@@ -99,7 +99,12 @@ fn a_status_that_does_not_exist_is_refused_with_the_five() {
 fn handoffs_that_a_plain_fetch_brought_are_listed_before_they_are_joined() {
     let (sandbox, ids) = five();
     let mut other = Sandbox::repository();
-    other.git(&["fetch", "-q", sandbox.cwd().to_str().expect("Unicode"), "+refs/handoffs/log:refs/handoffs-remote/mate/log"]);
+    other.git(&[
+        "fetch",
+        "-q",
+        sandbox.cwd().to_str().expect("Unicode"),
+        "+refs/handoffs/log:refs/handoffs-remote/mate/log",
+    ]);
     other.clock("2026-08-18T11:00:00Z");
     assert_eq!(topics(&other, &["--all"]), "edcba");
     assert_eq!(other.git(&["for-each-ref", "--format=%(refname)", "refs/handoffs"]), "");

@@ -57,10 +57,25 @@ fn the_users_configuration_does_not_change_what_is_recorded() {
     let dry = ["create", "--dry-run", "--json", "--from", "-", "t"];
     let before = sandbox.handoff_with(&dry, body("x")).json();
     for setting in [
-        "color.ui=always", "diff.noprefix=true", "diff.mnemonicPrefix=true", "core.quotePath=true", "status.short=true",
-        "status.branch=true", "log.decorate=full", "log.date=relative", "core.abbrev=5", "core.pager=sed s/^/PAGER:/",
-        "diff.external=false", "format.pretty=%H weird", "column.ui=always", "notes.displayRef=*", "status.showUntrackedFiles=no",
-        "diff.renames=false", "status.relativePaths=true", "core.commentChar=auto", "log.showSignature=true",
+        "color.ui=always",
+        "diff.noprefix=true",
+        "diff.mnemonicPrefix=true",
+        "core.quotePath=true",
+        "status.short=true",
+        "status.branch=true",
+        "log.decorate=full",
+        "log.date=relative",
+        "core.abbrev=5",
+        "core.pager=sed s/^/PAGER:/",
+        "diff.external=false",
+        "format.pretty=%H weird",
+        "column.ui=always",
+        "notes.displayRef=*",
+        "status.showUntrackedFiles=no",
+        "diff.renames=false",
+        "status.relativePaths=true",
+        "core.commentChar=auto",
+        "log.showSignature=true",
     ] {
         let (key, value) = setting.split_once('=').expect("key=value");
         sandbox.git(&["config", key, value]);
@@ -87,7 +102,13 @@ fn completions_and_the_manual_are_printed_without_a_repository() {
 fn the_demo_shows_the_whole_path() {
     let sandbox = Sandbox::empty();
     let out = sandbox.handoff(&["demo"]).ok();
-    for part in ["git handoff create", "git handoff resume", "git log refs/handoffs/log", "--notes=handoffs", "git fsck --strict"] {
+    for part in [
+        "git handoff create",
+        "git handoff resume",
+        "git log refs/handoffs/log",
+        "--notes=handoffs",
+        "git fsck --strict",
+    ] {
         assert!(out.contains(part), "{part} is missing in\n{out}");
     }
 }

@@ -129,10 +129,14 @@ fn the_envelope_names_everything_a_reader_must_know() {
 fn every_line_of_the_body_is_marked_as_data() {
     let (sandbox, billing, _) = two_parsers();
     let out = sandbox.handoff(&["resume"]).ok();
-    let body: Vec<&str> = out.lines().skip_while(|line| !line.is_empty()).skip(1).take_while(|line| !line.is_empty()).collect();
+    let body: Vec<&str> =
+        out.lines().skip_while(|line| !line.is_empty()).skip(1).take_while(|line| !line.is_empty()).collect();
     assert!(body.len() > 20 && body.iter().all(|line| line.starts_with('>')), "{out}");
     assert_eq!(body[0], "> # Session Handoff");
-    assert!(out.ends_with(&format!("End of handoff {}. Reading it has started, resumed and executed nothing.\n", &billing[..12])));
+    assert!(out.ends_with(&format!(
+        "End of handoff {}. Reading it has started, resumed and executed nothing.\n",
+        &billing[..12]
+    )));
 }
 
 #[test]

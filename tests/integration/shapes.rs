@@ -88,11 +88,13 @@ fn a_bare_repository_has_a_log_and_no_files() {
     let mut sandbox = Sandbox::repository();
     sandbox.git(&["clone", "-q", "--bare", ".", "../b.git"]);
     sandbox.enter("b.git");
-    let before: Vec<_> = std::fs::read_dir(sandbox.cwd()).expect("readable").map(|e| e.expect("readable").file_name()).collect();
+    let before: Vec<_> =
+        std::fs::read_dir(sandbox.cwd()).expect("readable").map(|e| e.expect("readable").file_name()).collect();
     let out = sandbox.handoff_with(&["create", "--from", "-", "bare"], body("bare")).ok();
     assert!(out.contains("Global index updated: no (bare repository)"), "{out}");
     assert_eq!(sandbox.handoff(&["list"]).ok().lines().count(), 1);
-    let mut after: Vec<_> = std::fs::read_dir(sandbox.cwd()).expect("readable").map(|e| e.expect("readable").file_name()).collect();
+    let mut after: Vec<_> =
+        std::fs::read_dir(sandbox.cwd()).expect("readable").map(|e| e.expect("readable").file_name()).collect();
     after.retain(|name| !before.contains(name));
     after.retain(|name| name != "git-handoff-state" && name != "logs");
     assert_eq!(after, Vec::<std::ffi::OsString>::new());
@@ -113,7 +115,9 @@ fn linked_worktrees_share_the_log_and_keep_their_files_apart() {
     sandbox.create("from main", &[]);
     sandbox.git(&["worktree", "add", "-q", "../w1", "-b", "w1"]);
     sandbox.git(&["worktree", "add", "-q", "--detach", "../w2"]);
-    let files = |sandbox: &Sandbox| sandbox.run("bash", &["-c", "ls .codex/handoffs 2>/dev/null | wc -l"], b"").ok().trim().to_owned();
+    let files = |sandbox: &Sandbox| {
+        sandbox.run("bash", &["-c", "ls .codex/handoffs 2>/dev/null | wc -l"], b"").ok().trim().to_owned()
+    };
     sandbox.enter("w1");
     sandbox.create("from w1", &[]);
     assert_eq!((sandbox.handoff(&["list"]).ok().lines().count(), files(&sandbox)), (2, "2".into()));

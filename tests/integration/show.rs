@@ -50,7 +50,8 @@ fn a_body_that_is_missing_is_an_error_and_never_an_empty_body() {
     let sandbox = Sandbox::repository();
     let id = sandbox.create("one", &[]);
     let blob = sandbox.git(&["rev-parse", &format!("refs/handoffs/log:handoff/{id}.json")]);
-    std::fs::remove_file(sandbox.cwd().join(format!(".git/objects/{}/{}", &blob[..2], &blob[2..]))).expect("a loose object");
+    std::fs::remove_file(sandbox.cwd().join(format!(".git/objects/{}/{}", &blob[..2], &blob[2..])))
+        .expect("a loose object");
     assert_eq!(sandbox.handoff(&["show", &id, "--json"]).error_code(10), "HANDOFF_MISSING");
     let err = sandbox.handoff(&["resume", "--topic", "one"]).refused(10);
     assert!(err.contains(&format!("the body of {id} is missing in this repository")), "{err}");
@@ -79,7 +80,8 @@ fn the_log_draws_which_handoff_continues_which() {
         )
     );
     let family = sandbox.handoff(&["log", &second, "--json"]).json();
-    let ids: Vec<_> = family.as_array().expect("a list").iter().map(|node| node["id"].as_str().expect("text")).collect();
+    let ids: Vec<_> =
+        family.as_array().expect("a list").iter().map(|node| node["id"].as_str().expect("text")).collect();
     assert_eq!(ids, [&second[..], &first[..]]);
     assert_eq!(family[0]["previous"], first);
 }

@@ -43,7 +43,10 @@ fn the_four_files_have_the_shape_that_readers_expect() {
         )
     );
     let markdown = sandbox.read(".codex/handoffs/2026-08-18-1704.md");
-    assert!(markdown.starts_with("# Session Handoff\n\n## Metadata\n\n```yaml\nsession_id: 2026-08-18-1704\n"), "{markdown}");
+    assert!(
+        markdown.starts_with("# Session Handoff\n\n## Metadata\n\n```yaml\nsession_id: 2026-08-18-1704\n"),
+        "{markdown}"
+    );
     assert!(markdown.contains(&format!("\nhandoff_id: {id}\n")), "{markdown}");
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Nothing of the machine's user, of an agent that runs the tests, or of the network gets in.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
 use std::ffi::OsStr;
 use std::io::Write;

@@ -124,7 +124,8 @@ fn allowed_findings(args: &args::Create) -> Result<Vec<Fingerprint>, Failure> {
 fn stated(session: &Session<'_>, args: &args::Create) -> Result<Stated, Failure> {
     let commit = match &args.origin.commit {
         Some(revision) => Some(session.repo.resolve_commit(revision)?.ok_or_else(|| {
-            Failure::new(Code::NotFound, format!("'{revision}' is no commit of this repository")).detail("commit", revision.as_str())
+            Failure::new(Code::NotFound, format!("'{revision}' is no commit of this repository"))
+                .detail("commit", revision.as_str())
         })?),
         None => None,
     };
@@ -263,7 +264,11 @@ struct Preview {
 
 impl Preview {
     fn of(session: &Session<'_>, index: &Index, handoff: Handoff, score: Score) -> Result<Self, Failure> {
-        let name = SessionName::new(handoff.agent.clone(), handoff.created, index.next_ordinal(&handoff.agent, handoff.created)?);
+        let name = SessionName::new(
+            handoff.agent.clone(),
+            handoff.created,
+            index.next_ordinal(&handoff.agent, handoff.created)?,
+        );
         let markdown = session.render(index, &handoff, &name)?;
         Ok(Self { handoff, markdown, session: name, score })
     }

@@ -69,8 +69,16 @@ impl Demo<'_> {
         self.handoff("Claude finishes the work; the link to Codex's handoff is recorded", "claude", &claude)?;
         self.handoff("Who continued whom", "claude", &["log"])?;
         self.files()?;
-        self.git("What git sees: an append-only log", "log", &["--format=%h %s%n%w(0,4,4)%(trailers)", "refs/handoffs/log"])?;
-        self.git("What git sees: notes on the commits", "log", &["--notes=handoffs", "--format=%h %s%n    %N", "feat/billing"])?;
+        self.git(
+            "What git sees: an append-only log",
+            "log",
+            &["--format=%h %s%n%w(0,4,4)%(trailers)", "refs/handoffs/log"],
+        )?;
+        self.git(
+            "What git sees: notes on the commits",
+            "log",
+            &["--notes=handoffs", "--format=%h %s%n    %N", "feat/billing"],
+        )?;
         self.git("What git sees: a sound repository, and nothing to commit", "fsck", &["--strict"])?;
         self.git("", "status", &["--short"])
     }
@@ -118,7 +126,11 @@ impl Demo<'_> {
         for lane in [".codex", ".claude", ".session-transfer"] {
             list(&self.top.join(lane), lane, &mut found)?;
         }
-        self.push("The files that agents read", "find .codex .claude .session-transfer -type f".into(), found.join("\n"));
+        self.push(
+            "The files that agents read",
+            "find .codex .claude .session-transfer -type f".into(),
+            found.join("\n"),
+        );
         let index = fs::read_to_string(self.top.join(".session-transfer/INDEX.md"))?;
         self.push("", "cat .session-transfer/INDEX.md".into(), index);
         Ok(())

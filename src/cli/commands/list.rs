@@ -22,9 +22,8 @@ const DEFAULT_LIMIT: usize = 20;
 pub(in crate::cli) fn run(session: &Session<'_>, args: &args::List, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let filter = Filter::parse(args, session.now())?;
     let limit = args.limit.unwrap_or(if args.all { usize::MAX } else { DEFAULT_LIMIT });
-    let (items, anomalies, recorded) = session.read(|index| {
-        Ok((filter.select(index, args, limit)?, index.anomalies()?, index.handoff_count()))
-    })?;
+    let (items, anomalies, recorded) =
+        session.read(|index| Ok((filter.select(index, args, limit)?, index.anomalies()?, index.handoff_count())))?;
     super::warn_of_anomalies(&anomalies, ui);
     if items.is_empty() {
         ui.note(if recorded == 0 { "there are no handoffs here yet" } else { "no handoff matches" });
@@ -46,9 +45,19 @@ impl Filter {
     fn parse(args: &args::List, now: Timestamp) -> Result<Self, Failure> {
         let usage = |error: &dyn std::error::Error| Failure::because(Code::Usage, error);
         Ok(Self {
-            agent: args.agent.as_deref().map(str::parse).transpose().map_err(|error: crate::model::AgentNameError| usage(&error))?,
+            agent: args
+                .agent
+                .as_deref()
+                .map(str::parse)
+                .transpose()
+                .map_err(|error: crate::model::AgentNameError| usage(&error))?,
             topic: args.topic.clone(),
-            status: args.status.as_deref().map(str::parse).transpose().map_err(|error: crate::model::UnknownWord| usage(&error))?,
+            status: args
+                .status
+                .as_deref()
+                .map(str::parse)
+                .transpose()
+                .map_err(|error: crate::model::UnknownWord| usage(&error))?,
             branch: args.branch.clone(),
             unfinished: args.unfinished,
             since: args.since.as_deref().map(|text| since(text, now)).transpose()?,
@@ -105,7 +114,10 @@ fn since(text: &str, now: Timestamp) -> Result<i64, Failure> {
         now.millis().checked_sub(i64::from(count.parse::<u32>().ok()?) * seconds * 1000)
     };
     text.parse::<Timestamp>().ok().or_else(date).map(|time| time.millis()).or_else(ago).ok_or_else(|| {
-        Failure::new(Code::Usage, format!("'{text}' is neither a time, nor a date, nor a duration such as 90s, 15m, 2h or 7d"))
+        Failure::new(
+            Code::Usage,
+            format!("'{text}' is neither a time, nor a date, nor a duration such as 90s, 15m, 2h or 7d"),
+        )
     })
 }
 

@@ -52,7 +52,10 @@ struct Node {
 
 fn newest(index: &Index, limit: usize) -> Result<Vec<Node>, Failure> {
     let nodes = index.newest_first().take(limit);
-    nodes.map(|row| row.and_then(|row| Ok(Node { summary: index.summary(row.position)?, live: row.live() }))).map(|node| Ok(node?)).collect()
+    nodes
+        .map(|row| row.and_then(|row| Ok(Node { summary: index.summary(row.position)?, live: row.live() })))
+        .map(|node| Ok(node?))
+        .collect()
 }
 
 /// All handoffs that are linked with this one, however far, newest first.
@@ -107,7 +110,8 @@ impl Graph {
     fn draw(&self, page: &mut Page<'_>, mut renderer: impl Renderer<usize, Output = String>) -> io::Result<()> {
         for (at, Node { summary, live }) in self.nodes.iter().enumerate() {
             let glyph = if *live { "o" } else { "x" };
-            let branch = summary.branch.as_deref().map(|branch| format!(" on {}", visible_line(branch))).unwrap_or_default();
+            let branch =
+                summary.branch.as_deref().map(|branch| format!(" on {}", visible_line(branch))).unwrap_or_default();
             let commit = summary.commit.map(|commit| format!(" at {}", commit.short())).unwrap_or_default();
             let message = format!(
                 "{} {} {}{branch}{commit}\n{}",

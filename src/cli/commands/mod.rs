@@ -14,11 +14,11 @@ use super::session::Session;
 use crate::model::Anomaly;
 use crate::ui::Ui;
 
-
 /// Names what the log holds that is no good event, once each.
 pub(super) fn warn_of_anomalies(anomalies: &[Anomaly], ui: &mut Ui<'_>) {
     for anomaly in anomalies {
-        let commit = anomaly.commit.map_or_else(|| "the spool".into(), |commit| format!("commit {} of the log", commit.short()));
+        let commit =
+            anomaly.commit.map_or_else(|| "the spool".into(), |commit| format!("commit {} of the log", commit.short()));
         ui.warn(format!("{commit}: {}: {}", anomaly.path, anomaly.kind));
     }
 }

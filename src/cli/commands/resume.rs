@@ -66,14 +66,22 @@ impl Choice {
     }
 }
 
-fn choose(session: &Session<'_>, index: &Index, agent: &AgentName, head: &Head, topic: Option<&str>) -> Result<Choice, Failure> {
+fn choose(
+    session: &Session<'_>,
+    index: &Index,
+    agent: &AgentName,
+    head: &Head,
+    topic: Option<&str>,
+) -> Result<Choice, Failure> {
     let request = Request { agent, branch: head.branch.as_deref(), topic };
     let mut failure = None;
-    let candidates = index.newest_first().map_while(|row| match row.map_err(Failure::from).and_then(|row| candidate(index, &row, &request)) {
-        Ok(candidate) => Some(candidate),
-        Err(error) => {
-            failure = Some(error);
-            None
+    let candidates = index.newest_first().map_while(|row| {
+        match row.map_err(Failure::from).and_then(|row| candidate(index, &row, &request)) {
+            Ok(candidate) => Some(candidate),
+            Err(error) => {
+                failure = Some(error);
+                None
+            }
         }
     });
     let selection = select(&request, candidates);
@@ -120,10 +128,13 @@ fn equal_candidates(index: &Index, positions: &[usize], topic: &str) -> Result<F
     let summaries = positions.iter().map(|at| summary_at(index, *at)).collect::<Result<Vec<_>, _>>()?;
     let lines: Vec<String> = summaries.iter().map(one_line).collect();
     let ids: Vec<String> = summaries.iter().map(|each| each.id.to_string()).collect();
-    Ok(Failure::new(Code::Ambiguous, format!("'{topic}' matches several handoffs equally well\n  {}", lines.join("\n  ")))
-        .hint("say which: git handoff resume <id>")
-        .detail("topic", topic)
-        .detail("candidates", ids))
+    Ok(Failure::new(
+        Code::Ambiguous,
+        format!("'{topic}' matches several handoffs equally well\n  {}", lines.join("\n  ")),
+    )
+    .hint("say which: git handoff resume <id>")
+    .detail("topic", topic)
+    .detail("candidates", ids))
 }
 
 fn nothing(session: &Session<'_>, index: &Index, what: &Absent) -> Result<Failure, Failure> {
@@ -234,7 +245,9 @@ fn source(handoff: &Handoff) -> String {
 fn lineage(index: &Index, summary: &Summary) -> Result<Vec<String>, Failure> {
     let resumed = summary.resumed_from.as_ref().filter(|link| summary.previous.as_ref() != Some(*link));
     let links = summary.previous.iter().map(|link| ("continues", link));
-    let links = links.chain(resumed.map(|link| ("resumed from", link))).chain(summary.supersedes.iter().map(|link| ("corrects", link)));
+    let links = links
+        .chain(resumed.map(|link| ("resumed from", link)))
+        .chain(summary.supersedes.iter().map(|link| ("corrects", link)));
     links.map(|(verb, link)| Ok(format!("{verb} {}", link_name(index, link)?))).collect()
 }
 

@@ -87,7 +87,9 @@ fn is_session(found: Match<'_>) -> bool {
 
 fn is_cookie_with_a_secret(found: Match<'_>) -> bool {
     const ATTRIBUTES: [&str; 6] = ["path", "domain", "expires", "samesite", "max-age", "priority"];
-    found.secret().split(';').filter_map(|pair| pair.trim().split_once('=')).any(|(name, value)| {
-        !ATTRIBUTES.contains(&name.to_ascii_lowercase().as_str()) && plausible::session(value)
-    })
+    found
+        .secret()
+        .split(';')
+        .filter_map(|pair| pair.trim().split_once('='))
+        .any(|(name, value)| !ATTRIBUTES.contains(&name.to_ascii_lowercase().as_str()) && plausible::session(value))
 }

@@ -10,6 +10,7 @@ use super::stamps::Stamps;
 /// ever refreshed there is nothing that could be behind.
 pub fn are_behind(work_dir: &Path, state_dir: &Path, lanes: &Lanes, tip: Option<ObjectName>) -> bool {
     let stamps = Stamps::load(state_dir, &super::stamps::configuration(lanes));
-    let unchanged = |(path, stamp): (&String, &super::stamps::Stamp)| stamp.fits(work_dir.join(path).metadata().ok().as_ref());
+    let unchanged =
+        |(path, stamp): (&String, &super::stamps::Stamp)| stamp.fits(work_dir.join(path).metadata().ok().as_ref());
     stamps.basis.is_some() && (stamps.basis != tip.map(|tip| tip.to_string()) || !stamps.files.iter().all(unchanged))
 }

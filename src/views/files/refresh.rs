@@ -10,7 +10,7 @@ use crate::model::{Lane, Link, Summary};
 use super::handoffs::{Placing, linked};
 use super::lines::{self, Found};
 use super::markdown::{self, ALL_ROWS, LANE_ROWS, Listing};
-use super::stamps::{Stamp, Stamps, digest, keep};
+use super::stamps::{Stamp, Stamps, configuration, digest, keep};
 use super::tree::Tree;
 use super::write::open_lock;
 use super::{ALL_INDEX, Finding, Layout, Mode, Refresh, RefreshReport, ViewError, exclude};
@@ -31,7 +31,7 @@ pub fn refresh(request: &Refresh<'_>) -> Result<RefreshReport, ViewError> {
     let index = (request.fresh)().map_err(ViewError::Index)?;
     let tree = Tree::new(request.work_dir)
         .map_err(|source| ViewError::WorkTree { path: request.work_dir.to_owned(), source })?;
-    let lanes = format!("{:?} {:?}", request.lanes.all(), request.lanes.custom().collect::<Vec<_>>());
+    let lanes = configuration(request.lanes);
     let mut work = Work {
         placing: Placing::new(request, &index, &tree),
         stamps: Stamps::load(request.state_dir, &lanes),

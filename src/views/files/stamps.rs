@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::EventId;
+use crate::model::{EventId, Lanes};
 
 use super::super::cache::{CacheError, Index};
 use super::write::write_atomically;
@@ -116,6 +116,11 @@ impl Stamps {
         }
         Ok(())
     }
+}
+
+/// What paths depend on, as text.
+pub(super) fn configuration(lanes: &Lanes) -> String {
+    format!("{:?} {:?}", lanes.all(), lanes.custom().collect::<Vec<_>>())
 }
 
 fn path(dir: &Path) -> PathBuf {
