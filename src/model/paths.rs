@@ -125,6 +125,8 @@ pub fn is_own_view(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn certain(text: &str) -> Vec<(String, Option<u32>)> {
@@ -198,6 +200,23 @@ mod tests {
             [("src/lib.rs".into(), None), ("src/a.py".into(), None)]
         );
         assert_eq!(certain("siehe »src/größe.rs«"), [("src/größe.rs".into(), None)]);
+    }
+
+    #[test]
+    fn names_may_begin_with_a_stop_or_an_underscore() {
+        let text = "(see src/a.rs). __tests__/b.test.ts, _src/c.rs_ and .github/workflows/ci.yml…";
+        let expected = ["src/a.rs", "__tests__/b.test.ts", "src/c.rs", ".github/workflows/ci.yml"];
+        assert_eq!(certain(text), expected.map(|path| (path.into(), None)));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_found_lies_in_the_repository_in_normal_form(text in "([a-zé./\\\\:#`*\\[\\]() ~0-9-]{0,40}|\\PC{0,40})") {
+            for found in references(&text).into_iter().chain(entry(&text)) {
+                prop_assert!(!leads_outside(&found.path) && !found.path.is_empty());
+                prop_assert_eq!(normal_form(&found.path), found.path);
+            }
+        }
     }
 
     #[test]

@@ -127,7 +127,10 @@ fn is_stem(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::model::{SessionName, Timestamp};
 
     fn agent(name: &str) -> AgentName {
         name.parse().expect("valid")
@@ -206,5 +209,22 @@ mod tests {
             error.to_string(),
             "'2026-08-18-1704' lacks the agent of a session name; write for example 'codex/2026-08-18-1704'"
         );
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_accepted_stays_in_the_repository(text in "([a-f0-9]{0,70}|[a-z./\\\\:@~-]{0,20}(\\.md)?|\\PC{0,20})") {
+            if let Ok(Reference::File { path }) = Reference::parse(&text) {
+                prop_assert!(!paths::leads_outside(&path) && path.ends_with(".md"));
+            }
+        }
+
+        #[test]
+        fn every_session_name_is_read_back(millis in 0_i64..4_000_000_000_000, ordinal in 1_u32..20) {
+            let created = Timestamp::new(millis, 60).expect("in range");
+            let name = SessionName::new(agent("codex"), created, ordinal);
+            let expected = Reference::Session { agent: agent("codex"), stem: name.stem() };
+            prop_assert_eq!(Reference::parse(&name.to_string()), Ok(expected));
+        }
     }
 }

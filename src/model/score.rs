@@ -12,8 +12,9 @@
 //! - Evidence of which every check was not run halves its part.
 //! - Before the first commit there is no revision to know and no commit to list: these parts are not judged
 //!   (the work only when nothing is said of it), and the points of the others are scaled to 100.
-//! - Where a repository cannot have a part's section under the known heading, as with headings in another language, the
-//!   text is kept as an extra section and earns nothing; what the tool collects from git still counts.
+//! - A section whose heading is not known, in another language for example, is kept as an extra section and earns
+//!   nothing. What the tool collects from git in its stead counts.
+//! - A file that does not exist costs 2 once, at most 10 in all, unless the text says that it is still to come or gone.
 
 use std::fmt;
 
@@ -217,7 +218,7 @@ impl Scoring<'_> {
         }
         let repeated = self.seen.iter().find(|(earlier, words)| {
             let allowed = (*earlier, heading) == (sections::NEXT_ACTION, sections::REMAINING);
-            !allowed && words.len() > 2 && *words == judgement.words
+            !allowed && *words == judgement.words
         });
         if let Some((earlier, _)) = repeated {
             return Judgement { finding: Finding::Repeats(earlier), ..judgement };

@@ -296,6 +296,8 @@ impl Survey {
 mod tests {
     use std::cell::Cell;
 
+    use proptest::prelude::*;
+
     use super::*;
 
     const NEUTRAL: Candidate =
@@ -417,5 +419,34 @@ mod tests {
             reason(Tier::Unfinished, Some(("par".into(), TopicMatch::Substring))),
             "the newest unfinished handoff of any agent, among those whose topic contains 'par'"
         );
+    }
+
+    proptest! {
+        #[test]
+        fn the_choice_is_the_first_of_all_by_match_then_tier_then_age(
+            facts in proptest::collection::vec((any::<[bool; 4]>(), 0..4_usize), 0..200), asked in any::<bool>(),
+        ) {
+            let matches = [TopicMatch::None, TopicMatch::Substring, TopicMatch::Words, TopicMatch::Exact];
+            let all: Vec<Candidate> = facts.iter().enumerate().map(|(position, ([live, unfinished, mine, here], topic))| {
+                Candidate { position, live: *live, unfinished: *unfinished, mine: *mine, here: *here, topic: matches[*topic] }
+            }).collect();
+            let answers = |each: &&Candidate| each.live && (!asked || each.topic > TopicMatch::None);
+            let rank = |each: &&Candidate| (asked.then_some(std::cmp::Reverse(each.topic)), Tier::of(each), each.position);
+            let best = all.iter().filter(answers).min_by_key(rank);
+            let equal: Vec<usize> = all.iter().filter(answers)
+                .filter(|each| best.is_some_and(|best| is_open_elsewhere(best) && is_open_elsewhere(each) && each.topic == best.topic))
+                .map(|each| each.position).collect();
+            match choose(asked.then_some("x"), &all) {
+                Selection::Nothing { .. } => prop_assert_eq!(best, None),
+                Selection::Chosen { position, .. } => {
+                    prop_assert_eq!(Some(position), best.map(|best| best.position));
+                    prop_assert!(!asked || equal.len() < 2);
+                }
+                Selection::Ambiguous { positions } => {
+                    prop_assert!(asked && equal.len() > 1);
+                    prop_assert_eq!(&positions[..], &equal[..equal.len().min(OTHERS + 1)]);
+                }
+            }
+        }
     }
 }

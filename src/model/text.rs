@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// The form in which text is stored: line ends are `\n`, no byte-order mark, no blank lines or white space at
 /// the end, no blank lines at the beginning.
@@ -59,20 +60,20 @@ pub(crate) enum Span<'a> {
 /// The pieces of a line, in their order. Backticks without a partner are running text.
 pub(crate) fn spans(line: &str) -> Vec<Span<'_>> {
     let mut pieces = Vec::new();
+    let runs = tick_runs(line);
     let (mut start, mut at) = (0, 0);
-    while let Some(open) = line[at..].find('`').map(|offset| at + offset) {
-        let ticks = line[open..].bytes().take_while(|byte| *byte == b'`').count();
-        let body = open + ticks;
-        let Some(close) = closing_ticks(line, body, ticks) else {
-            at = body;
+    while let Some(open) = runs.get(at) {
+        let Some(offset) = runs[at + 1..].iter().position(|run| run.len() == open.len()) else {
+            at += 1;
             continue;
         };
-        if start < open {
-            pieces.push(Span::Prose(&line[start..open]));
+        let close = &runs[at + 1 + offset];
+        if start < open.start {
+            pieces.push(Span::Prose(&line[start..open.start]));
         }
-        pieces.push(Span::Code(&line[body..close]));
-        at = close + ticks;
-        start = at;
+        pieces.push(Span::Code(&line[open.end..close.start]));
+        start = close.end;
+        at += offset + 2;
     }
     if start < line.len() {
         pieces.push(Span::Prose(&line[start..]));
@@ -80,17 +81,16 @@ pub(crate) fn spans(line: &str) -> Vec<Span<'_>> {
     pieces
 }
 
-/// Where the next run of exactly so many backticks begins.
-fn closing_ticks(line: &str, from: usize, ticks: usize) -> Option<usize> {
-    let mut at = from;
-    while let Some(run) = line[at..].find('`').map(|offset| at + offset) {
-        let length = line[run..].bytes().take_while(|byte| *byte == b'`').count();
-        if length == ticks {
-            return Some(run);
+/// The runs of backticks in a line.
+fn tick_runs(line: &str) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (at, _) in line.match_indices('`') {
+        match runs.last_mut() {
+            Some(last) if last.end == at => last.end += 1,
+            Some(_) | None => runs.push(at..at + 1),
         }
-        at = run + length;
     }
-    None
+    runs
 }
 
 /// Each line with whether it stands in a fenced code block; the fences themselves count as code.

@@ -243,7 +243,7 @@ const HOST_ENDINGS: &[&str] = &[
 
 /// Characters that stand between words, besides white space, without being part of a path.
 fn is_separator(c: char) -> bool {
-    c.is_whitespace() || ",;|=→⇒\"“”„«»‹›（）「」『』【】《》、。，；：！？".contains(c)
+    c.is_whitespace() || ",;|=…→⇒\"“”„«»‹›（）「」『』【】《》、。，；：！？".contains(c)
 }
 
 /// The words of running text, without their punctuation. URLs are left out whole, and so is what braces hold.
@@ -268,11 +268,13 @@ fn is_foreign(word: &str) -> bool {
     word.contains("://") || word.starts_with('-') || word.contains(['{', '}']) || word.starts_with("mailto:")
 }
 
-/// A word without the punctuation and emphasis around it.
+/// A word without the punctuation and emphasis around it. A name may begin with a full stop or an underscore.
 fn bare(word: &str) -> &str {
-    let word = word.trim_matches(|c: char| "()[]<>'‘’*_!?:;,\"".contains(c));
+    const AROUND: &str = "()[]<>'‘’*!?:;,\"";
+    let word = word.trim_start_matches(|c| AROUND.contains(c)).trim_end_matches(|c| c == '.' || AROUND.contains(c));
     let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
-    word.trim_end_matches('.')
+    let emphasised = word.strip_prefix('_').and_then(|word| word.strip_suffix('_'));
+    emphasised.unwrap_or(word)
 }
 
 /// Cuts a word where a script that is written without spaces touches plain ASCII.
@@ -347,7 +349,7 @@ pub(super) fn has_known_ending(path: &str) -> bool {
     NAMES.contains(&name) || name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && known(ending))
 }
 
-/// Splits `path:42:7`, `path:10-20`, `path#L10-L20`, `path::item` and `path(12)` into the path and the first line.
+/// Splits `path:42:7`, `path:10-20`, `path#L10-L20` and `path::item` into the path and the first line.
 fn split_line(word: &str) -> (&str, Option<u32>) {
     let number = |text: &str| {
         let digits = text.trim_start_matches(['L', 'l']);

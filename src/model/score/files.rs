@@ -26,7 +26,6 @@ const MAKING: &[&str] = &[
     "generate",
     "implement",
     "introduce",
-    "make",
     "new",
     "scaffold",
     "write",
@@ -35,7 +34,14 @@ const MAKING: &[&str] = &[
 ];
 
 pub(super) fn survey(facts: &Facts<'_>, sections: &[Section<'_>]) -> Survey {
-    let mut ledger = Ledger { facts, existing: false, absent: BTreeMap::new(), excused: BTreeMap::new(), order: 0 };
+    let mut ledger = Ledger {
+        facts,
+        existing: false,
+        absent: BTreeMap::new(),
+        known: BTreeMap::new(),
+        excused: BTreeMap::new(),
+        order: 0,
+    };
     for entry in &facts.content.files_changed {
         ledger.entry(entry);
     }
@@ -73,6 +79,8 @@ struct Ledger<'a> {
     existing: bool,
     /// Path → (when it was first met, heading).
     absent: BTreeMap<String, (usize, String)>,
+    /// Path → whether it exists.
+    known: BTreeMap<String, bool>,
     excused: BTreeMap<String, Mention>,
     order: usize,
 }
@@ -81,6 +89,7 @@ impl Ledger<'_> {
     /// An entry of the file list. What the tool collected (it has a blob) was there at the time.
     fn entry(&mut self, entry: &FileEntry) {
         self.excused.extend(entry.from.as_deref().map(|from| (paths::normal_form(from), Mention::Gone)));
+        self.existing |= entry.blob.is_some();
         let Some(mut reference) = paths::entry(&entry.path) else { return };
         reference.mention = match entry.change {
             Some(Change::Deleted) => Mention::Gone,
@@ -91,7 +100,6 @@ impl Ledger<'_> {
             }
         };
         if entry.blob.is_some() {
-            self.existing = true;
             self.excused.insert(reference.path.clone(), Mention::Gone);
         }
         if reference.mention == Mention::Gone && !self.exists(&reference.path) {
@@ -115,8 +123,14 @@ impl Ledger<'_> {
         self.absent.entry(reference.path.clone()).or_insert((self.order, heading.into()));
     }
 
-    fn exists(&self, path: &str) -> bool {
-        paths::exists(path, self.facts.path_exists)
+    /// Asks the caller once a path: it may have to look at the disk.
+    fn exists(&mut self, path: &str) -> bool {
+        if let Some(known) = self.known.get(path) {
+            return *known;
+        }
+        let exists = paths::exists(path, self.facts.path_exists);
+        self.known.insert(path.into(), exists);
+        exists
     }
 
     fn close(self) -> Survey {

@@ -39,9 +39,6 @@ const UNFILLED: &[&str] = &[
 const INSTRUCTIONS: &[&str] =
     &["describe ", "enter ", "explain ", "fill in ", "insert ", "replace ", "summarise ", "summarize ", "your "];
 
-/// How far a closing bracket is looked for, in characters.
-const LONGEST: usize = 300;
-
 /// The most characters of a placeholder that are named.
 const NAMED: usize = 60;
 
@@ -164,13 +161,13 @@ fn is_dots(text: &str) -> bool {
 fn bracketed(text: &str) -> Option<(usize, usize)> {
     text.match_indices(['[', '<']).find_map(|(start, open)| {
         let closing = if open == "[" { ']' } else { '>' };
-        let body = start + 1;
-        let length = text[body..].char_indices().take(LONGEST).find(|(_, c)| *c == closing)?.0;
-        let end = body + length + 1;
+        let inner = &text[start + 1..];
+        let length = inner.find(['[', ']', '<', '>']).filter(|length| inner[*length..].starts_with(closing))?;
+        let end = start + 1 + length + 1;
         let before = text[..start].chars().next_back();
         let attached = before.is_some_and(|c| c.is_alphanumeric() || "_])!&".contains(c));
         let linked = text[end..].starts_with(['(', '[', ':']);
-        (!attached && !linked && is_template_text(&text[body..end - 1])).then_some((start, end))
+        (!attached && !linked && is_template_text(&inner[..length])).then_some((start, end))
     })
 }
 
