@@ -37,7 +37,7 @@ fn views_are_right(sandbox: &Sandbox, handoffs: usize) {
 fn four_hundred_handoffs_by_eight_processes_beside_git_maintenance() {
     let sandbox = Sandbox::repository();
     let done = std::sync::atomic::AtomicBool::new(false);
-    let ids = thread::scope(|scope| {
+    let ids: Vec<String> = thread::scope(|scope| {
         let maintenance = scope.spawn(|| {
             while !done.load(std::sync::atomic::Ordering::Relaxed) {
                 // Either may lose a race for a lock against a writer; neither may cost a handoff.
@@ -55,10 +55,10 @@ fn four_hundred_handoffs_by_eight_processes_beside_git_maintenance() {
                 })
             })
             .collect();
-        let ids: Vec<String> = writers.into_iter().flat_map(|writer| writer.join().expect("a writer ends")).collect();
+        let written: Vec<_> = writers.into_iter().map(thread::ScopedJoinHandle::join).collect();
         done.store(true, std::sync::atomic::Ordering::Relaxed);
         maintenance.join().expect("maintenance ends");
-        ids
+        written.into_iter().flat_map(|ids| ids.expect("every create succeeds")).collect::<Vec<String>>()
     });
     let distinct: std::collections::BTreeSet<_> = ids.iter().collect();
     assert_eq!(distinct.len(), 400);
