@@ -5,14 +5,16 @@
 
 use std::ops::Range;
 
-use super::engine::{self, Hit};
 use super::base64;
+use super::engine::{self, Hit};
 
 /// What is certain in `text` once something is undone, with spans in `text` itself.
 pub(super) fn hits(text: &str) -> Vec<Hit<'static>> {
     let mut hits = Vec::new();
     if let Some(unwrapped) = Derived::unwrapped(text) {
-        hits.extend(unwrapped.placed(engine::tokens(&unwrapped.text)));
+        let mut joined = engine::tokens(&unwrapped.text);
+        joined.retain(|hit| unwrapped.is_changed(&hit.span));
+        hits.extend(unwrapped.placed(joined));
     }
     if let Some(decoded) = Derived::percent_decoded(text) {
         hits.extend(decoded.placed(engine::certain(&decoded.text)));
@@ -52,7 +54,9 @@ impl Derived {
             while to < bytes.len() && matches!(bytes[to], b' ' | b'\t' | b'>' | b'|') {
                 to += 1;
             }
-            let joins = from > made.copied && is_of_token(bytes[from - 1]) && bytes.get(to).is_some_and(|&byte| is_of_token(byte));
+            let joins = from > made.copied
+                && is_of_token(bytes[from - 1])
+                && bytes.get(to).is_some_and(|&byte| is_of_token(byte));
             if joins {
                 made.replace(from..to, "");
             }
@@ -74,10 +78,9 @@ impl Derived {
         made.finished()
     }
 
-    /// The hits that only this text has, at the place where they come from.
+    /// The hits at the places where they come from.
     fn placed(&self, hits: Vec<Hit<'_>>) -> Vec<Hit<'static>> {
         hits.into_iter()
-            .filter(|hit| self.is_changed(&hit.span))
             .map(|hit| {
                 let span = self.origin(&hit.span);
                 hit.into_owned(span)
@@ -148,7 +151,8 @@ fn base64_runs(text: &str) -> Vec<Range<usize>> {
             if at - line < FULL_LINE {
                 break;
             }
-            let next = bytes[at..].iter().position(|byte| !byte.is_ascii_whitespace()).map_or(bytes.len(), |gap| at + gap);
+            let next =
+                bytes[at..].iter().position(|byte| !byte.is_ascii_whitespace()).map_or(bytes.len(), |gap| at + gap);
             let digits_follow = bytes.get(next).is_some_and(|&byte| base64::is_digit(byte));
             if !bytes[at..next].contains(&b'\n') || !digits_follow {
                 break;

@@ -71,7 +71,9 @@ mod tests {
 
     #[test]
     fn what_is_not_a_fingerprint_is_refused() {
-        for text in ["", "jwt", "jwt:", ":ba7816bf8f01cfea", "jwt:BA7816BF8F01CFEA", "jwt:ba7816bf", "a b:ba7816bf8f01cfea"] {
+        for text in
+            ["", "jwt", "jwt:", ":ba7816bf8f01cfea", "jwt:BA7816BF8F01CFEA", "jwt:ba7816bf", "a b:ba7816bf8f01cfea"]
+        {
             assert_eq!(text.parse::<Fingerprint>(), Err(FingerprintError(text.to_owned())));
         }
     }

@@ -24,13 +24,19 @@ pub(super) fn named(name: &str, before: &str) -> Option<Named> {
     }
     match last.as_str() {
         "pass" | "pw" | "psw" | "passcode" => Some(Named::Password),
-        word if ["password", "passwd", "passphrase", "passwort", "pwd", "userpass", "dbpass"].iter().any(|end| word.ends_with(end)) => {
+        word if ["password", "passwd", "passphrase", "passwort", "pwd", "userpass", "dbpass"]
+            .iter()
+            .any(|end| word.ends_with(end)) =>
+        {
             Some(Named::Password)
         }
         "token" => (!OF_NO_SECRET_TOKEN.contains(&previous.as_str())).then_some(Named::Token),
         "key" | "keys" => OF_SECRET_KEY.contains(&previous.as_str()).then_some(Named::Token),
         "secret" | "secrets" | "credential" | "credentials" | "cred" | "creds" | "authkey" => Some(Named::Token),
-        word if ["token", "secret", "apikey", "accesskey", "secretkey", "privatekey"].iter().any(|end| word.ends_with(end)) => {
+        word if ["token", "secret", "apikey", "accesskey", "secretkey", "privatekey"]
+            .iter()
+            .any(|end| word.ends_with(end)) =>
+        {
             Some(Named::Token)
         }
         _ => None,
@@ -39,25 +45,127 @@ pub(super) fn named(name: &str, before: &str) -> Option<Named> {
 
 fn says_nothing(word: &str) -> bool {
     const SUFFIXES: [&str; 19] = [
-        "prod", "production", "dev", "staging", "live", "test", "stage", "old", "new", "primary", "secondary", "value", "b64", "base64", "raw",
-        "plain", "plaintext", "str", "text",
+        "prod",
+        "production",
+        "dev",
+        "staging",
+        "live",
+        "test",
+        "stage",
+        "old",
+        "new",
+        "primary",
+        "secondary",
+        "value",
+        "b64",
+        "base64",
+        "raw",
+        "plain",
+        "plaintext",
+        "str",
+        "text",
     ];
     SUFFIXES.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-const PUBLIC: [&str; 12] =
-    ["public", "publishable", "pub", "example", "fake", "dummy", "mock", "sample", "cancellation", "cache", "hashed", "encrypted"];
+const PUBLIC: [&str; 12] = [
+    "public",
+    "publishable",
+    "pub",
+    "example",
+    "fake",
+    "dummy",
+    "mock",
+    "sample",
+    "cancellation",
+    "cache",
+    "hashed",
+    "encrypted",
+];
 
-const OF_NO_SECRET_TOKEN: [&str; 37] = [
-    "page", "pagination", "next", "continuation", "sync", "cursor", "cancel", "eos", "bos", "pad", "unk", "sep", "mask", "cls", "start", "end",
-    "stop", "special", "current", "first", "last", "prev", "previous", "input", "output", "prompt", "completion", "max", "min", "num", "total",
-    "design", "color", "image", "lex", "syntax", "invalidation",
+const OF_NO_SECRET_TOKEN: [&str; 43] = [
+    "page",
+    "pagination",
+    "next",
+    "continuation",
+    "sync",
+    "cursor",
+    "cancel",
+    "eos",
+    "bos",
+    "pad",
+    "unk",
+    "sep",
+    "mask",
+    "cls",
+    "start",
+    "end",
+    "stop",
+    "special",
+    "current",
+    "first",
+    "last",
+    "prev",
+    "previous",
+    "input",
+    "output",
+    "prompt",
+    "completion",
+    "max",
+    "min",
+    "num",
+    "total",
+    "design",
+    "color",
+    "image",
+    "lex",
+    "syntax",
+    "invalidation",
+    "change",
+    "update",
+    "starting",
+    "unit",
+    "import",
+    "idempotency",
 ];
 
 const OF_SECRET_KEY: [&str; 36] = [
-    "api", "access", "secret", "private", "auth", "encryption", "signing", "master", "storage", "account", "shared", "license", "consumer",
-    "service", "admin", "webhook", "ssh", "jwt", "session", "cipher", "hmac", "aes", "subscription", "deploy", "app", "application", "server",
-    "client", "crypto", "decryption", "maps", "integration", "stripe", "openai", "anthropic", "role",
+    "api",
+    "access",
+    "secret",
+    "private",
+    "auth",
+    "encryption",
+    "signing",
+    "master",
+    "storage",
+    "account",
+    "shared",
+    "license",
+    "consumer",
+    "service",
+    "admin",
+    "webhook",
+    "ssh",
+    "jwt",
+    "session",
+    "cipher",
+    "hmac",
+    "aes",
+    "subscription",
+    "deploy",
+    "app",
+    "application",
+    "server",
+    "client",
+    "crypto",
+    "decryption",
+    "maps",
+    "integration",
+    "stripe",
+    "openai",
+    "anthropic",
+    "role",
 ];
 
 /// The words of a name, in lower case: split at what is no letter or digit, and where camel case splits.
@@ -92,11 +200,29 @@ mod tests {
 
     #[test]
     fn names_of_secrets_are_known() {
-        for name in ["DB_PASSWORD", "dbPassword", "rootpw_2", "PGPASSWORD", "sasl_password", "MYSQL_PWD", "ADMIN_PASS", "smtp-passwd"] {
+        for name in [
+            "DB_PASSWORD",
+            "dbPassword",
+            "rootpw_2",
+            "PGPASSWORD",
+            "sasl_password",
+            "MYSQL_PWD",
+            "ADMIN_PASS",
+            "smtp-passwd",
+        ] {
             let expected = if name == "rootpw_2" { None } else { Some(Named::Password) };
             assert_eq!(named(name, ""), expected, "{name}");
         }
-        for name in ["api_key", "X-Api-Key", "apiKey", "AUTH_TOKEN", "clientSecret", "SECRET_KEY", "APIKEY_PROD", "npm.authToken"] {
+        for name in [
+            "api_key",
+            "X-Api-Key",
+            "apiKey",
+            "AUTH_TOKEN",
+            "clientSecret",
+            "SECRET_KEY",
+            "APIKEY_PROD",
+            "npm.authToken",
+        ] {
             assert_eq!(named(name, ""), Some(Named::Token), "{name}");
         }
         assert_eq!(named("key", "API"), Some(Named::Token));
@@ -105,8 +231,22 @@ mod tests {
     #[test]
     fn names_that_only_speak_of_secrets_are_not_taken() {
         for name in [
-            "password_hash", "token_count", "cache_key", "primary_key", "publicKey", "key", "next_page_token", "secret_name", "max_tokens",
-            "keyCode", "token_type", "passwordField", "api_key_id", "publishable_key", "tokenizer", "allowed_findings",
+            "password_hash",
+            "token_count",
+            "cache_key",
+            "primary_key",
+            "publicKey",
+            "key",
+            "next_page_token",
+            "secret_name",
+            "max_tokens",
+            "keyCode",
+            "token_type",
+            "passwordField",
+            "api_key_id",
+            "publishable_key",
+            "tokenizer",
+            "allowed_findings",
         ] {
             assert_eq!(named(name, ""), None, "{name}");
         }

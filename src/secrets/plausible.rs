@@ -94,15 +94,78 @@ fn distinct(value: &str) -> usize {
 /// What people write where a secret would stand.
 pub(super) fn placeholder(value: &str) -> bool {
     const WITHIN: [&str; 24] = [
-        "example", "placeholder", "changeme", "change-me", "change_me", "change-this", "changethis", "redacted", "your-",
-        "your_", "yourtoken", "yourpassword", "yourkey", "xxxxx", "*****", "...", "…", "dummy", "replace", "insert", "<", "not-a-",
-        "not_a_", "goes-here",
+        "example",
+        "placeholder",
+        "changeme",
+        "change-me",
+        "change_me",
+        "change-this",
+        "changethis",
+        "redacted",
+        "your-",
+        "your_",
+        "yourtoken",
+        "yourpassword",
+        "yourkey",
+        "xxxxx",
+        "*****",
+        "...",
+        "…",
+        "dummy",
+        "replace",
+        "insert",
+        "<",
+        "not-a-",
+        "not_a_",
+        "goes-here",
     ];
-    const WHOLE: [&str; 44] = [
-        "password", "passwd", "passphrase", "pass", "pwd", "pw", "secret", "token", "apikey", "key", "test", "testing", "tests", "demo",
-        "foo", "bar", "foobar", "baz", "none", "null", "nil", "true", "false", "undefined", "default", "root", "admin", "guest", "user",
-        "username", "postgres", "mysql", "mypassword", "mysecret", "mytoken", "testpassword", "testtoken", "secretpassword", "string",
-        "sample", "hidden", "masked", "unset", "value",
+    const WHOLE: [&str; 46] = [
+        "password",
+        "passwd",
+        "passphrase",
+        "pass",
+        "pwd",
+        "pw",
+        "secret",
+        "token",
+        "apikey",
+        "key",
+        "test",
+        "testing",
+        "tests",
+        "demo",
+        "foo",
+        "bar",
+        "foobar",
+        "baz",
+        "none",
+        "null",
+        "nil",
+        "true",
+        "false",
+        "undefined",
+        "default",
+        "root",
+        "admin",
+        "guest",
+        "user",
+        "username",
+        "abc",
+        "xyz",
+        "postgres",
+        "mysql",
+        "mypassword",
+        "mysecret",
+        "mytoken",
+        "testpassword",
+        "testtoken",
+        "secretpassword",
+        "string",
+        "sample",
+        "hidden",
+        "masked",
+        "unset",
+        "value",
     ];
     let lower = value.to_ascii_lowercase();
     let core = lower.trim_end_matches(|c: char| c.is_ascii_digit() || c.is_ascii_punctuation());
@@ -110,7 +173,11 @@ pub(super) fn placeholder(value: &str) -> bool {
     WITHIN.iter().any(|word| lower.contains(word))
         || WHOLE.contains(&core.as_str())
         || lower.starts_with("your")
-        || lower.starts_with("test-") || lower.starts_with("test_") || lower.starts_with("fake")
+        || lower.starts_with("test-")
+        || lower.starts_with("test_")
+        || lower.starts_with("fake")
+        || lower.trim_end_matches(|c: char| c.is_ascii_digit()).bytes().all(|b| b.is_ascii_lowercase())
+            && lower.contains("password")
         || monotonous(&lower)
 }
 
@@ -118,7 +185,8 @@ pub(super) fn placeholder(value: &str) -> bool {
 fn monotonous(lower: &str) -> bool {
     let bytes: Vec<u8> = lower.bytes().filter(u8::is_ascii_alphanumeric).collect();
     let (Some(&first), true) = (bytes.first(), bytes.len() >= 4) else { return !lower.is_empty() && bytes.is_empty() };
-    let ascending = bytes.windows(2).filter(|pair| pair[1].wrapping_sub(pair[0]) == 1 || pair == b"90" || pair == b"9a").count();
+    let ascending =
+        bytes.windows(2).filter(|pair| pair[1].wrapping_sub(pair[0]) == 1 || pair == b"90" || pair == b"9a").count();
     let repeated = bytes.windows(2).filter(|pair| pair[0] == pair[1]).count();
     let pairs = bytes.len() - 1;
     bytes.iter().all(|&byte| byte == first) || repeated * 2 > pairs || ascending * 5 >= pairs * 3
@@ -127,16 +195,55 @@ fn monotonous(lower: &str) -> bool {
 /// Something that says where the value is, or code that computes it.
 pub(super) fn reference(value: &str) -> bool {
     const BEGINS: [&str; 27] = [
-        "$", "%(", "{", "[", "(", "<", "@", "!", "&", "*", "~/", "./", "../", "/", "http://", "https://", "op://", "arn:", "vault:", "file:",
-        "env:", "ref+", "sm://", "enc[", "projects/", "env.", "secrets.",
+        "$",
+        "%(",
+        "{",
+        "[",
+        "(",
+        "<",
+        "@",
+        "!",
+        "&",
+        "*",
+        "~/",
+        "./",
+        "../",
+        "/",
+        "http://",
+        "https://",
+        "op://",
+        "arn:",
+        "vault:",
+        "file:",
+        "env:",
+        "ref+",
+        "sm://",
+        "enc[",
+        "projects/",
+        "env.",
+        "secrets.",
     ];
     const WITHIN: [&str; 14] = [
-        "${", "{{", "$(", "<%", "environ", "process.env", "getenv", "::", "->", "secrets.", "%s", "%v", "did:key:", "().",
+        "${",
+        "{{",
+        "$(",
+        "<%",
+        "environ",
+        "process.env",
+        "getenv",
+        "::",
+        "->",
+        "secrets.",
+        "%s",
+        "%v",
+        "did:key:",
+        "().",
     ];
     let lower = value.to_ascii_lowercase();
     let windows_variable = value.len() > 2 && value.starts_with('%') && value.ends_with('%');
     windows_variable
-        || BEGINS.iter().any(|start| lower.starts_with(start)) && !(lower.starts_with(['!', '@', '*', '&', '$']) && is_strong(value))
+        || BEGINS.iter().any(|start| lower.starts_with(start))
+            && !(lower.starts_with(['!', '@', '*', '&', '$']) && is_strong(value))
         || WITHIN.iter().any(|part| lower.contains(part))
         || is_call(value)
         || is_path_of_names(value)
@@ -149,16 +256,26 @@ fn is_strong(value: &str) -> bool {
     classes(rest) >= 3 && !wordy(rest) && !rest.contains(['{', '(', '.', ':'])
 }
 
+/// `getpass(`, `Option[Secret]`, `options['password']`: a name and an opening bracket.
 fn is_call(value: &str) -> bool {
-    value.split_once('(').is_some_and(|(name, _)| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(&byte)) && wordy(name)
+    value.split_once(['(', '[']).is_some_and(|(name, _)| {
+        !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(&byte))
+            && has_few_digits(name)
     })
 }
 
 /// `config.password`, `self.token`, `auth/token_store`: names joined by dots or slashes.
 fn is_path_of_names(value: &str) -> bool {
     let parts: Vec<&str> = value.split(['.', '/']).collect();
-    parts.len() > 1 && parts.iter().all(|part| part.is_empty() || is_name(part)) && wordy(value)
+    parts.len() > 1
+        && parts.iter().all(|part| part.is_empty() || is_name(part) && (has_few_digits(part) || wordy(value)))
+}
+
+/// Digits in one place at most, as names have them.
+fn has_few_digits(name: &str) -> bool {
+    let groups = name.as_bytes().split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty()).count();
+    groups <= 1
 }
 
 fn is_name(part: &str) -> bool {
@@ -174,8 +291,10 @@ fn is_file_name(lower: &str) -> bool {
 
 /// `sha256-…`, `h1:…`, `SHA256:…` and the like.
 pub(super) fn is_content_hash(value: &str) -> bool {
-    const KINDS: [&str; 14] =
-        ["sha1-", "sha1:", "sha256-", "sha256:", "sha384-", "sha384:", "sha512-", "sha512:", "h1:", "md5:", "md5-", "blake2", "blake3", "sha3-"];
+    const KINDS: [&str; 14] = [
+        "sha1-", "sha1:", "sha256-", "sha256:", "sha384-", "sha384:", "sha512-", "sha512:", "h1:", "md5:", "md5-",
+        "blake2", "blake3", "sha3-",
+    ];
     let lower = value.to_ascii_lowercase();
     KINDS.iter().any(|kind| lower.starts_with(kind)) || value.starts_with("AAAA") || value.starts_with("z6Mk")
 }
@@ -185,11 +304,6 @@ pub(super) fn is_uuid(value: &str) -> bool {
     let parts: Vec<&str> = value.split('-').collect();
     parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12])
         && parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
-/// As long as an object id or a digest, and hexadecimal.
-pub(super) fn is_object_id(value: &str) -> bool {
-    matches!(value.len(), 40 | 64) && value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn is_release_or_date(value: &str) -> bool {
@@ -216,7 +330,9 @@ fn words(value: &str) -> impl Iterator<Item = &str> {
         }
         let start = from;
         while from < bytes.len() && bytes[from].is_ascii_alphabetic() {
-            let hump = from > start && bytes[from].is_ascii_uppercase() && bytes[from - 1].is_ascii_lowercase();
+            let is_upper = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_uppercase);
+            let is_lower = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
+            let hump = from > start && is_upper(from) && (is_lower(from - 1) || is_lower(from + 1));
             if hump {
                 break;
             }
@@ -230,7 +346,8 @@ fn is_pronounceable(word: &str) -> bool {
     let is_vowel = |byte: u8| b"aeiouyAEIOUY".contains(&byte);
     let vowels = word.bytes().filter(|&byte| is_vowel(byte)).count();
     let longest = word.as_bytes().split(|&byte| is_vowel(byte)).map(<[u8]>::len).max().unwrap_or(0);
-    let steady = word[1..].bytes().all(|byte| byte.is_ascii_lowercase()) || word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let steady =
+        word[1..].bytes().all(|byte| byte.is_ascii_lowercase()) || word.bytes().all(|byte| byte.is_ascii_uppercase());
     word.len() >= 4 && steady && vowels * 5 >= word.len() && vowels * 5 <= word.len() * 4 && longest <= 4
 }
 
@@ -240,21 +357,40 @@ mod tests {
 
     #[test]
     fn names_and_words_are_not_random() {
-        for value in ["next_page_token", "getAccessToken2", "billing/stripe", "requires-refresh", "v2.14.0-rc.3", "2026-08-18-1704"] {
+        for value in [
+            "next_page_token",
+            "getAccessToken2",
+            "billing/stripe",
+            "requires-refresh",
+            "v2.14.0-rc.3",
+            "2026-08-18-1704",
+        ] {
             assert!(!random(value), "{value}");
         }
     }
 
     #[test]
     fn invented_values_are_random() {
-        for value in ["Zq9vT2mLx8Rw", "9f8e7d6c5b4a39281706f5e4d3c2b1a0", "Hb3+Qz/9LmT0vXc7Yk2/Nd8Rw1", "k3jf9sdl2mq0"] {
+        for value in ["Zq9vT2mLx8Rw", "9f8e7d6c5b4a39281706f5e4d3c2b1a0", "Hb3+Qz/9LmT0vXc7Yk2/Nd8Rw1", "k3jf9sdl2mq0"]
+        {
             assert!(random(value), "{value}");
         }
     }
 
     #[test]
     fn placeholders_are_known() {
-        for value in ["changeme", "xxxxxxxxxxxx", "********", "...", "<token>", "your_api_key", "abc123", "123456789", "password1", "aaaa"] {
+        for value in [
+            "changeme",
+            "xxxxxxxxxxxx",
+            "********",
+            "...",
+            "<token>",
+            "your_api_key",
+            "abc123",
+            "123456789",
+            "password1",
+            "aaaa",
+        ] {
             assert!(placeholder(value), "{value}");
         }
         for value in ["hunter2", "Zq9vT2mLx8Rw", "demo_aa12bb34cc56dd78ee90ff11"] {
@@ -264,7 +400,15 @@ mod tests {
 
     #[test]
     fn references_are_known() {
-        for value in ["${DB_PASSWORD}", "$TOKEN", "process.env.API_KEY", "self.token", "getpass.getpass(", "/run/secrets/db", "%APPDATA%"] {
+        for value in [
+            "${DB_PASSWORD}",
+            "$TOKEN",
+            "process.env.API_KEY",
+            "self.token",
+            "getpass.getpass(",
+            "/run/secrets/db",
+            "%APPDATA%",
+        ] {
             assert!(reference(value), "{value}");
         }
         for value in ["Zq9vT2mLx8Rw", "Hb3+Qz/9LmT0vXc7Yk2/Nd8Rw1", "$tr0ngPa55"] {

@@ -28,7 +28,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("alibaba-access-key-id", &["ltai"], r"LTAI[A-Za-z0-9]{16,24}\b").when(plausible::is_random),
     Rule::token("cloudflare-origin-ca-key", &["v1.0-"], r"v1\.0-[a-f0-9]{24}-[a-f0-9]{100,}"),
     Rule::token("digitalocean-access-token", &["dop_v1_", "doo_v1_", "dor_v1_"], r"do[opr]_v1_[a-f0-9]{64}"),
-    Rule::token("flyio-access-token", &["fm1", "fm2_", "fo1_"], r"(?:fo1_[A-Za-z0-9_-]{43}|fm[12][ar]?_[A-Za-z0-9+/=_-]{100,})"),
+    Rule::token(
+        "flyio-access-token",
+        &["fm1", "fm2_", "fo1_"],
+        r"(?:fo1_[A-Za-z0-9_-]{43}|fm[12][ar]?_[A-Za-z0-9+/=_-]{100,})",
+    ),
     Rule::token("heroku-api-key", &["hrku-"], r"HRKU-[A-Za-z0-9_-]{36,}"),
     Rule::context(
         "heroku-api-key",

@@ -62,7 +62,10 @@ fn is_password_in_url(found: Match<'_>) -> bool {
     let before = &found.text[..found.span.start - 1];
     let user = &before[before.rfind(['/', ':']).map_or(0, |at| at + 1)..];
     let secret = found.secret();
-    !secret.eq_ignore_ascii_case(user)
+    let host = found.text[found.span.end..].trim_start_matches('@');
+    let documented = host.starts_with("example.") && secret.bytes().all(|byte| byte.is_ascii_lowercase());
+    !documented
+        && !secret.eq_ignore_ascii_case(user)
         && secret.len() > 1
         && !plausible::placeholder(secret)
         && !plausible::reference(secret)
@@ -87,7 +90,9 @@ fn is_session(found: Match<'_>) -> bool {
 
 fn is_cookie_with_a_secret(found: Match<'_>) -> bool {
     const ATTRIBUTES: [&str; 6] = ["path", "domain", "expires", "samesite", "max-age", "priority"];
-    found.secret().split(';').filter_map(|pair| pair.trim().split_once('=')).any(|(name, value)| {
-        !ATTRIBUTES.contains(&name.to_ascii_lowercase().as_str()) && plausible::session(value)
-    })
+    found
+        .secret()
+        .split(';')
+        .filter_map(|pair| pair.trim().split_once('='))
+        .any(|(name, value)| !ATTRIBUTES.contains(&name.to_ascii_lowercase().as_str()) && plausible::session(value))
 }

@@ -4,13 +4,17 @@ use super::super::plausible;
 use super::Rule;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::token("github-pat", &["ghp_"], r"ghp_[A-Za-z0-9_]{30,255}"),
-    Rule::token("github-oauth", &["gho_"], r"gho_[A-Za-z0-9_]{30,255}"),
+    Rule::token("github-pat", &["ghp_"], r"ghp_[A-Za-z0-9_]{30,}"),
+    Rule::token("github-oauth", &["gho_"], r"gho_[A-Za-z0-9_]{30,}"),
     Rule::token("github-app-token", &["ghu_", "ghs_"], r"gh[us]_[A-Za-z0-9_]{30,}(?:\.[A-Za-z0-9_-]{8,}){0,2}"),
-    Rule::token("github-refresh-token", &["ghr_"], r"ghr_[A-Za-z0-9_]{30,255}"),
-    Rule::token("github-fine-grained-pat", &["github_pat_"], r"github_pat_[A-Za-z0-9_]{40,255}"),
+    Rule::token("github-refresh-token", &["ghr_"], r"ghr_[A-Za-z0-9_]{30,}"),
+    Rule::token("github-fine-grained-pat", &["github_pat_"], r"github_pat_[A-Za-z0-9_]{40,}"),
     Rule::token("gitlab-pat", &["glpat-"], r"glpat-[A-Za-z0-9_-]{20,}(?:\.[A-Za-z0-9_.-]{8,})?"),
-    Rule::token("gitlab-runner-authentication-token", &["glrt-", "glrtr-"], r"glrtr?-[A-Za-z0-9_-]{20,}(?:\.[A-Za-z0-9_.-]{8,})?"),
+    Rule::token(
+        "gitlab-runner-authentication-token",
+        &["glrt-", "glrtr-"],
+        r"glrtr?-[A-Za-z0-9_-]{20,}(?:\.[A-Za-z0-9_.-]{8,})?",
+    ),
     Rule::token("gitlab-deploy-token", &["gldt-"], r"gldt-[A-Za-z0-9_-]{20,}"),
     Rule::token("gitlab-cicd-job-token", &["glcbt-"], r"glcbt-[A-Za-z0-9]{1,5}_[A-Za-z0-9_-]{20,}"),
     Rule::token("gitlab-ptt", &["glptt-"], r"glptt-[A-Za-z0-9_-]{20,}"),
@@ -31,12 +35,17 @@ pub(super) const RULES: &[Rule] = &[
         .when(plausible::decodes_to_user_and_password),
     Rule::token("artifactory-api-key", &["akcp"], r"AKCp[A-Za-z0-9]{69}\b"),
     Rule::token("artifactory-reference-token", &["cmvmdgtu"], r"cmVmdGtu[A-Za-z0-9]{56}\b"),
-    Rule::context("npmrc-auth", &["_auth"], r"(?i:_auth(?:token)?)\s{0,4}=\s{0,4}([^\s$\x22']{16,})").when(plausible::is_random),
+    Rule::context("npmrc-auth", &["_auth"], r"(?i:_auth(?:token)?)\s{0,4}=\s{0,4}([^\s$\x22']{16,})")
+        .when(plausible::is_random),
     Rule::token("buildkite-token", &["bkua_"], r"bkua_[a-f0-9]{40}"),
     Rule::token("circleci-token", &["ccipat_"], r"CCIPAT_[A-Za-z0-9]{20,}_[a-f0-9]{40}"),
     Rule::token("sonar-api-token", &["sqp_", "squ_", "sqa_"], r"sq[pua]_[a-f0-9]{40}"),
     Rule::token("sentry-token", &["sntrys_", "sntryu_"], r"sntry[su]_[A-Za-z0-9+/=_-]{60,}"),
-    Rule::token("grafana-token", &["glsa_", "glc_"], r"(?:glsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8}|glc_[A-Za-z0-9+/=]{32,})"),
+    Rule::token(
+        "grafana-token",
+        &["glsa_", "glc_"],
+        r"(?:glsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8}|glc_[A-Za-z0-9+/=]{32,})",
+    ),
     Rule::token("new-relic-key", &["nrak-", "nrii-"], r"NR(?:AK|II)-[A-Za-z0-9_-]{27,32}"),
     Rule::token("dynatrace-api-token", &["dt0c01."], r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     Rule::token("posthog-personal-key", &["phx_"], r"phx_[A-Za-z0-9_-]{40,}"),
