@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use git_handoff::secrets::{Certainty, mask, rule_names, scan};
+use git_handoff::secrets::{mask, rule_names, scan};
 
 /// One text that holds a secret.
 struct Positive {
     kind: String,
     rule: String,
     text: String,
+    /// What was made up for it.
+    invented: Vec<String>,
 }
 
 fn corpus(set: &str) -> PathBuf {
@@ -20,16 +22,14 @@ fn corpus(set: &str) -> PathBuf {
 fn positives(set: &str) -> Vec<Positive> {
     let table = std::fs::read_to_string(corpus(set).join("positives.tsv")).expect("the corpus is in the repository");
     let mut invent = Invention::new(set.len() as u64);
-    let row = |line: &str| {
+    let mut row = |line: &str| {
         let mut columns = line.splitn(3, '\t').map(str::to_owned);
         let mut column = || columns.next().expect("three columns");
-        Positive { kind: column(), rule: column(), text: column() }
+        let (kind, rule, template) = (column(), column(), column());
+        let text = invent.expand(&template).replace('⏎', "\n");
+        Positive { kind, rule, text, invented: std::mem::take(&mut invent.made) }
     };
-    table
-        .lines()
-        .map(row)
-        .map(|positive| Positive { text: invent.expand(&positive.text).replace('⏎', "\n"), ..positive })
-        .collect()
+    table.lines().map(&mut row).collect()
 }
 
 fn negatives(set: &str) -> Vec<(String, String)> {
@@ -46,18 +46,21 @@ fn negatives(set: &str) -> Vec<(String, String)> {
 }
 
 /// Invented secrets: the same ones in every run, and none of them in a file.
-struct Invention(u64);
+struct Invention {
+    state: u64,
+    made: Vec<String>,
+}
 
 impl Invention {
     fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        Self { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, made: Vec::new() }
     }
 
     fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from((self.0 >> 11) % limit as u64).expect("below a usize")
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        usize::try_from((self.state >> 11) % limit as u64).expect("below a usize")
     }
 
     fn text(&mut self, alphabet: &str, length: usize) -> String {
@@ -106,7 +109,9 @@ impl Invention {
             "b32" => "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L".to_owned(),
             other => panic!("unknown alphabet {other}"),
         };
-        self.text(&alphabet, argument.parse().expect("a length"))
+        let text = self.text(&alphabet, argument.parse().expect("a length"));
+        self.made.push(text.clone());
+        text
     }
 }
 
@@ -182,7 +187,54 @@ impl Measure {
 }
 
 #[test]
-fn the_held_out_corpus() {
-    let measure = Measure::of("held-out");
-    println!("{}{}", measure.report, measure.summary());
+fn all_secrets_of_the_corpus_are_found_and_nothing_else_is() {
+    for set in ["held-out", "tuned"] {
+        let measure = Measure::of(set);
+        println!("{set}: {}", measure.summary());
+        assert_eq!(measure.report, "", "{set}: {}", measure.summary());
+    }
+}
+
+#[test]
+fn the_corpus_is_as_large_as_the_documentation_says() {
+    let positives: Vec<_> = ["held-out", "tuned"].into_iter().flat_map(positives).collect();
+    let kinds: BTreeSet<_> = positives.iter().map(|positive| &positive.kind).collect();
+    let lines: usize = ["held-out", "tuned"].into_iter().map(|set| Measure::of(set).lines).sum();
+    println!("{} secrets of {} kinds, {lines} lines without", positives.len(), kinds.len());
+    assert!(
+        positives.len() >= 240 && kinds.len() >= 120 && lines >= 440,
+        "{} {} {lines}",
+        positives.len(),
+        kinds.len()
+    );
+}
+
+#[test]
+fn every_rule_finds_something_in_the_corpus() {
+    let found: BTreeSet<_> = ["held-out", "tuned"]
+        .into_iter()
+        .flat_map(positives)
+        .flat_map(|positive| scan(&positive.text))
+        .map(|finding| finding.rule)
+        .collect();
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), rule_names());
+}
+
+#[test]
+fn a_masked_text_holds_no_invented_secret() {
+    for positive in ["held-out", "tuned"].into_iter().flat_map(positives) {
+        let masked = mask(&positive.text);
+        assert_eq!(scan(&masked), [], "{}", positive.kind);
+        for secret in positive.invented.iter().filter(|secret| secret.len() >= 10) {
+            assert!(!masked.contains(secret.as_str()), "{}: {secret} stays in {masked}", positive.kind);
+        }
+    }
+}
+
+#[test]
+fn every_rule_is_in_the_documentation() {
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/secrets.md")).expect("readable");
+    let missing: Vec<_> = rule_names().into_iter().filter(|rule| !page.contains(&format!("`{rule}`"))).collect();
+    assert_eq!(missing, Vec::<&str>::new());
 }

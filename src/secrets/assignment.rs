@@ -21,25 +21,35 @@ pub(super) const RULES: [&str; 2] = [PASSWORD, TOKEN];
 const PASSWORD: &str = "password-assignment";
 const TOKEN: &str = "generic-api-key";
 
-/// Longer names and values are not names and passwords; the limits keep the work linear.
+/// Longer names are no names; the limits keep the work linear.
 const LONGEST_NAME: usize = 80;
-const LONGEST_VALUE: usize = 1024;
+const LONGEST_QUOTED: usize = 4096;
 const LONGEST_GAP: usize = 64;
+/// How much of a long value decides what it is.
+const JUDGED: usize = 128;
 
 /// The secrets beside the names that contain a keyword at one of these places.
 pub(super) fn hits<'t>(text: &'t str, keywords: &[Range<usize>]) -> Vec<Hit<'t>> {
     let mut hits = Vec::new();
     let mut done = 0;
+    let mut last_bare = 0..0;
     for keyword in keywords {
         if keyword.start < done {
             continue;
         }
         let Some(name) = Name::around(text, keyword) else { continue };
         done = name.span.end;
+        if name.is_part_of_a_path(text) {
+            continue;
+        }
         let Some(kind) = name.kind(text) else { continue };
-        if let Some(value) = Value::beside(text, &name)
-            && value.is_secret(text, &name, kind)
-        {
+        let cursor = Cursor { text, at: name.span.end, last_bare: last_bare.clone() };
+        let Some(value) = Value::beside(cursor, &name) else { continue };
+        if !value.quoted && value.span.start >= last_bare.end {
+            last_bare = value.span.clone();
+        }
+        if value.is_secret(text, &name, kind) {
+            done = value.span.end;
             hits.push(Hit {
                 rule: match kind {
                     Named::Password => PASSWORD,
@@ -88,7 +98,20 @@ impl Name {
         named(name, word)
     }
 
-    /// `--password`, `-password`
+    /// `arn:aws:secret:…`, `AWS::IAM::AccessKey`
+    fn is_part_of_a_path(&self, text: &str) -> bool {
+        match &text.as_bytes()[..self.span.start] {
+            [.., before, b':'] => *before == b':' || before.is_ascii_alphanumeric(),
+            _ => false,
+        }
+    }
+
+    /// `env("NAME", …)`: a quote and a parenthesis before it.
+    fn is_first_argument(&self, text: &str) -> bool {
+        matches!(&text.as_bytes()[..self.span.start], [.., b'(', b'"' | b'\'' | b'`'])
+    }
+
+    /// `--password`
     fn is_flag(&self, text: &str) -> bool {
         text[self.span.clone()].starts_with("--")
     }
@@ -134,13 +157,12 @@ struct Value {
 }
 
 impl Value {
-    fn beside(text: &str, name: &Name) -> Option<Self> {
-        let mut cursor = Cursor { text, at: name.span.end };
+    fn beside(mut cursor: Cursor<'_>, name: &Name) -> Option<Self> {
         let join = cursor.join(name)?;
         let value = cursor.value(join)?;
         // `password: str = "…"`, `const token: string = "…"`
         if join == Join::Colon && !value.quoted {
-            let mut after = Cursor { text, at: value.span.end };
+            let mut after = Cursor { at: value.span.end, ..cursor };
             after.skip(|byte| matches!(byte, b' ' | b'>' | b']'));
             if after.take("=") && after.peek() != Some(b'=') && after.peek() != Some(b'>') {
                 after.skip(|byte| byte == b' ');
@@ -151,7 +173,7 @@ impl Value {
     }
 
     fn is_secret(&self, text: &str, name: &Name, kind: Named) -> bool {
-        let value = &text[self.span.clone()];
+        let value = beginning(&text[self.span.clone()]);
         if plausible::placeholder(value)
             || plausible::reference(value)
             || plausible::is_content_hash(value)
@@ -166,7 +188,10 @@ impl Value {
     }
 
     fn is_password(&self, text: &str, name: &Name, value: &str) -> bool {
-        let literal = self.quoted || matches!(self.join, Join::Tight | Join::Element | Join::Block | Join::Flag);
+        if self.join == Join::Call {
+            return plausible::random(value) && !value.contains('\\');
+        }
+        let literal = self.is_literal();
         let passphrase = name.is_in_capitals(text)
             && self.join == Join::Tight
             && value.len() >= 12
@@ -187,13 +212,21 @@ impl Value {
             && !value.contains([':', '/', ' ']);
         let invented =
             plausible::random(value) && value.len() >= 12 && !value.contains([' ', '(', ')', '[', ']', '{', '}']);
-        let literal = self.quoted || matches!(self.join, Join::Tight | Join::Element | Join::Block | Join::Flag);
+        let literal = self.is_literal();
         (invented && (literal || self.ends_its_line(text))) || (literal && chosen && value.len() >= 10)
+    }
+
+    /// Whether the spelling says that this is the value itself and not the name of a variable.
+    fn is_literal(&self) -> bool {
+        self.quoted || matches!(self.join, Join::Tight | Join::Element | Join::Block | Join::Flag)
     }
 
     /// Whether nothing but punctuation or a comment follows: in prose the sentence goes on.
     fn ends_its_line(&self, text: &str) -> bool {
         let line = text[self.span.end..].lines().next().unwrap_or_default();
+        if line.starts_with(['"', '\'', '`']) {
+            return true;
+        }
         let rest = line.trim_start_matches(['"', '\'', '`', ',', ';', '.', ')', '}', ']', '|', '*', ' ', '\t', '\\']);
         rest.is_empty()
             || rest.starts_with(['#', '(', '<'])
@@ -211,6 +244,8 @@ fn looks_like_code(value: &str) -> bool {
 struct Cursor<'t> {
     text: &'t str,
     at: usize,
+    /// The last value without quotes: one that begins within it ends where it ends.
+    last_bare: Range<usize>,
 }
 
 impl<'t> Cursor<'t> {
@@ -248,7 +283,8 @@ impl<'t> Cursor<'t> {
         if let Some(join) = self.operator(room) {
             return Some(join);
         }
-        if room == 0 && closed == 0 && self.take("(") || closed > 0 && self.take(",") {
+        let is_argument = closed > 0 && name.is_first_argument(self.text) && self.take(",");
+        if is_argument || room == 0 && closed == 0 && self.take("(") {
             return Some(Join::Call);
         }
         if room > 0 && name.is_flag(self.text) && self.peek() != Some(b'-') {
@@ -319,7 +355,7 @@ impl<'t> Cursor<'t> {
         self.skip(|byte| byte == quote);
         let start = self.at;
         let mut before = 0;
-        for (offset, &byte) in self.rest().iter().take(LONGEST_VALUE).enumerate() {
+        for (offset, &byte) in self.rest().iter().take(LONGEST_QUOTED).enumerate() {
             if byte == quote && (before == escapes || escapes == 0 && before % 2 == 0) {
                 return Some(Value { span: start..start + offset - before.min(escapes), join, quoted: true });
             }
@@ -334,13 +370,13 @@ impl<'t> Cursor<'t> {
     /// A value without quotes, which may go on after a backslash at the end of its line.
     fn bare(&mut self, join: Join) -> Option<Value> {
         let start = self.at;
-        let mut end = start;
-        while end - start < LONGEST_VALUE {
+        let mut end = if self.last_bare.contains(&start) { self.last_bare.end } else { start };
+        loop {
             match self.text.as_bytes().get(end) {
                 None | Some(b'"' | b'\'' | b'`' | b',' | b';' | b'<' | b'>' | b'|' | b'\r' | b'\n' | b' ' | b'\t') => {
                     break;
                 }
-                Some(b'&') if self.text[..start].bytes().rev().take(200).any(|byte| byte == b'?') => break,
+                Some(b'&') if is_parameter(&self.text.as_bytes()[end + 1..]) => break,
                 Some(b'\\') => match continued(&self.text.as_bytes()[end..]) {
                     Some(gap) if end > start => end += gap,
                     _ => break,
@@ -348,9 +384,6 @@ impl<'t> Cursor<'t> {
                 Some(byte) if byte.is_ascii_control() => break,
                 Some(_) => end += 1,
             }
-        }
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
         }
         let value = self.text[start..end].trim_end_matches(['.', ':', '*', '?']);
         let unbalanced = |open: char, close: char| value.ends_with(close) && !value.contains(open);
@@ -374,6 +407,24 @@ impl<'t> Cursor<'t> {
         let is_key = self.text[value.span.end..].starts_with(':');
         (!is_key).then_some(value)
     }
+}
+
+fn beginning(value: &str) -> &str {
+    let mut end = value.len().min(JUDGED);
+    while !value.is_char_boundary(end) {
+        end -= 1;
+    }
+    &value[..end]
+}
+
+/// `name=` or `amp;name=`, after an ampersand.
+fn is_parameter(rest: &[u8]) -> bool {
+    let name = rest
+        .iter()
+        .take(LONGEST_NAME)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.;[]".contains(byte))
+        .count();
+    name > 0 && rest.get(name) == Some(&b'=')
 }
 
 /// How long a backslash, a line break and the indentation after it are.

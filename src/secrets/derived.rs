@@ -12,7 +12,9 @@ use super::engine::{self, Hit};
 pub(super) fn hits(text: &str) -> Vec<Hit<'static>> {
     let mut hits = Vec::new();
     if let Some(unwrapped) = Derived::unwrapped(text) {
-        hits.extend(unwrapped.placed(engine::tokens(&unwrapped.text)));
+        let mut joined = engine::tokens(&unwrapped.text);
+        joined.retain(|hit| unwrapped.is_changed(&hit.span));
+        hits.extend(unwrapped.placed(joined));
     }
     if let Some(decoded) = Derived::percent_decoded(text) {
         hits.extend(decoded.placed(engine::certain(&decoded.text)));
@@ -76,10 +78,9 @@ impl Derived {
         made.finished()
     }
 
-    /// The hits that only this text has, at the place where they come from.
+    /// The hits at the places where they come from.
     fn placed(&self, hits: Vec<Hit<'_>>) -> Vec<Hit<'static>> {
         hits.into_iter()
-            .filter(|hit| self.is_changed(&hit.span))
             .map(|hit| {
                 let span = self.origin(&hit.span);
                 hit.into_owned(span)

@@ -133,3 +133,191 @@ impl Place {
         self.offset = to;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A token that no file holds.
+    fn token() -> String {
+        format!("gh{}_{}", 'p', "Zk4Qm7Xw2Rb9Lt5Nc8Vd3Hf6Js1Pg0Ty4Ue7")
+    }
+
+    #[test]
+    fn a_finding_says_where_and_what_but_not_the_secret() {
+        let token = token();
+        let text = format!("first line\nüber {token} end");
+        let finding = Finding {
+            rule: "github-pat",
+            certainty: Certainty::Certain,
+            line: 2,
+            column: 6,
+            fingerprint: Fingerprint::of("github-pat", &token),
+            masked: "ghp_…(40 characters)".into(),
+            span: 17..57,
+        };
+        assert_eq!(scan(&text), [finding]);
+        assert_eq!(mask(&text), "first line\nüber [secret: github-pat] end");
+    }
+
+    #[test]
+    fn a_secret_without_a_public_prefix_shows_nothing_of_itself() {
+        let text = format!("DB_PASS{}=Zq9vT2mLx8Rw", "WORD");
+        let masked: Vec<_> = scan(&text).into_iter().map(|finding| (finding.rule, finding.masked)).collect();
+        assert_eq!(masked, [("password-assignment", "…(12 characters)".to_owned())]);
+    }
+
+    #[test]
+    fn the_same_secret_has_one_fingerprint_however_it_is_wrapped() {
+        let token = token();
+        let (start, end) = token.split_at(20);
+        let percent = token.replace('_', "%5F");
+        let fingerprints: Vec<_> = [token.clone(), format!("{start}\n{end}"), percent]
+            .iter()
+            .flat_map(|text| scan(text))
+            .map(|finding| finding.fingerprint)
+            .collect();
+        assert_eq!(fingerprints, vec![Fingerprint::of("github-pat", &token); 3]);
+    }
+
+    #[test]
+    fn clean_text_is_not_copied() {
+        assert!(matches!(mask("commit 3f786850e387550fdab836ed7e6dc881de23001b"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn texts_made_to_be_slow_are_read_to_their_end() {
+        let begin = format!("-----BEGIN RSA PRIV{} KEY-----", "ATE");
+        for piece in [
+            "key=",
+            "curl ",
+            "curl -u a:b ",
+            "BEGIN",
+            &begin,
+            "password: ",
+            "\\\n",
+            "a\n",
+            "%41",
+            "://a:",
+            "eyJ",
+            "cookie: a=b;",
+            "mysql -p",
+            "\"password\"",
+            "secret\\\"",
+            "Authorization: ",
+            "QUJD",
+            " ",
+            "\n",
+            "--password ",
+            "[secret: ",
+            "password=password=",
+            "token=",
+            "token=a1",
+            "token=\\\"a ",
+            "password:",
+            "sk-",
+            "discord M",
+            "machine a login b ",
+            "ü",
+            "token|",
+        ] {
+            let text = piece.repeat(64 * 1024 / piece.len());
+            let findings = scan(&text);
+            assert!(findings.iter().all(|finding| finding.span.end <= text.len()));
+            assert_eq!(scan(&mask(&text)), [], "{piece}");
+        }
+    }
+
+    /// Text from pieces that rules wait for, so that arbitrary text meets them more often than by chance.
+    fn hostile() -> impl Strategy<Value = String> {
+        const PIECES: &[&str] = &[
+            "password",
+            "api_key",
+            "token",
+            "secret",
+            "=",
+            ":",
+            " ",
+            "\n",
+            "\r\n",
+            "\\",
+            "\"",
+            "'",
+            "|",
+            "{",
+            "}",
+            "://",
+            "@",
+            "postgres",
+            "gh",
+            "p_",
+            "sk-",
+            "ant-",
+            "AK",
+            "IA",
+            "eyJ",
+            ".",
+            "-----BEGIN ",
+            "PRIVATE",
+            " KEY-----",
+            "-----END ",
+            "Zq9vT2mLx8Rw",
+            "Zk4Qm7Xw2Rb9Lt5Nc8Vd3Hf6Js1Pg0Ty4Ue7",
+            "QX7ZB2M4K6P8R0T1",
+            "Authorization: Bearer ",
+            "Basic ",
+            "cookie: ",
+            "curl -u ",
+            "mysql -p",
+            "%3A",
+            "%40",
+            "é",
+            "🔑",
+            "\u{202e}",
+            "> ",
+            "    ",
+            "value",
+            "<",
+            ">",
+            "--",
+            "[secret: x]",
+            "Z2hwX1prNFFtN1h3MlJiOUx0NU5jOFZkM0hmNkpzMVBnMFR5NFVlNw",
+            "&",
+            "?",
+            ",",
+            ";",
+            "$",
+            "(",
+            ")",
+        ];
+        let piece = prop_oneof![4 => prop::sample::select(PIECES).prop_map(str::to_owned), 1 => any::<String>()];
+        prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn findings_are_in_order_apart_and_on_characters(text in hostile()) {
+            let findings = scan(&text);
+            for finding in &findings {
+                prop_assert!(!text[finding.span.clone()].is_empty());
+                let before = &text[..finding.span.start];
+                prop_assert_eq!(finding.line, before.matches('\n').count() + 1);
+                prop_assert_eq!(finding.column, before.chars().rev().take_while(|c| *c != '\n').count() + 1);
+                prop_assert!(finding.masked.chars().take_while(|c| *c != '…').count() <= 4);
+                prop_assert_eq!(finding.fingerprint.as_str().parse(), Ok(finding.fingerprint.clone()));
+            }
+            prop_assert!(findings.windows(2).all(|pair| pair[0].span.end <= pair[1].span.start));
+        }
+
+        #[test]
+        fn a_masked_text_has_nothing_left_to_find(text in hostile()) {
+            let masked = mask(&text);
+            prop_assert_eq!(scan(&masked), vec![]);
+            prop_assert!(!masked.contains("withheld"), "{}", text);
+        }
+    }
+}

@@ -83,7 +83,7 @@ const PUBLIC: [&str; 12] = [
     "encrypted",
 ];
 
-const OF_NO_SECRET_TOKEN: [&str; 37] = [
+const OF_NO_SECRET_TOKEN: [&str; 43] = [
     "page",
     "pagination",
     "next",
@@ -121,6 +121,12 @@ const OF_NO_SECRET_TOKEN: [&str; 37] = [
     "lex",
     "syntax",
     "invalidation",
+    "change",
+    "update",
+    "starting",
+    "unit",
+    "import",
+    "idempotency",
 ];
 
 const OF_SECRET_KEY: [&str; 36] = [

@@ -119,7 +119,7 @@ pub(super) fn placeholder(value: &str) -> bool {
         "not_a_",
         "goes-here",
     ];
-    const WHOLE: [&str; 44] = [
+    const WHOLE: [&str; 46] = [
         "password",
         "passwd",
         "passphrase",
@@ -150,6 +150,8 @@ pub(super) fn placeholder(value: &str) -> bool {
         "guest",
         "user",
         "username",
+        "abc",
+        "xyz",
         "postgres",
         "mysql",
         "mypassword",
@@ -174,6 +176,8 @@ pub(super) fn placeholder(value: &str) -> bool {
         || lower.starts_with("test-")
         || lower.starts_with("test_")
         || lower.starts_with("fake")
+        || lower.trim_end_matches(|c: char| c.is_ascii_digit()).bytes().all(|b| b.is_ascii_lowercase())
+            && lower.contains("password")
         || monotonous(&lower)
 }
 
@@ -252,18 +256,26 @@ fn is_strong(value: &str) -> bool {
     classes(rest) >= 3 && !wordy(rest) && !rest.contains(['{', '(', '.', ':'])
 }
 
+/// `getpass(`, `Option[Secret]`, `options['password']`: a name and an opening bracket.
 fn is_call(value: &str) -> bool {
-    value.split_once('(').is_some_and(|(name, _)| {
+    value.split_once(['(', '[']).is_some_and(|(name, _)| {
         !name.is_empty()
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(&byte))
-            && wordy(name)
+            && has_few_digits(name)
     })
 }
 
 /// `config.password`, `self.token`, `auth/token_store`: names joined by dots or slashes.
 fn is_path_of_names(value: &str) -> bool {
     let parts: Vec<&str> = value.split(['.', '/']).collect();
-    parts.len() > 1 && parts.iter().all(|part| part.is_empty() || is_name(part)) && wordy(value)
+    parts.len() > 1
+        && parts.iter().all(|part| part.is_empty() || is_name(part) && (has_few_digits(part) || wordy(value)))
+}
+
+/// Digits in one place at most, as names have them.
+fn has_few_digits(name: &str) -> bool {
+    let groups = name.as_bytes().split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty()).count();
+    groups <= 1
 }
 
 fn is_name(part: &str) -> bool {
@@ -294,11 +306,6 @@ pub(super) fn is_uuid(value: &str) -> bool {
         && parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// As long as an object id or a digest, and hexadecimal.
-pub(super) fn is_object_id(value: &str) -> bool {
-    matches!(value.len(), 40 | 64) && value.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
 fn is_release_or_date(value: &str) -> bool {
     let start = value.trim_start_matches('v');
     let head: String = start.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | ':' | 'T')).collect();
@@ -323,7 +330,9 @@ fn words(value: &str) -> impl Iterator<Item = &str> {
         }
         let start = from;
         while from < bytes.len() && bytes[from].is_ascii_alphabetic() {
-            let hump = from > start && bytes[from].is_ascii_uppercase() && bytes[from - 1].is_ascii_lowercase();
+            let is_upper = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_uppercase);
+            let is_lower = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
+            let hump = from > start && is_upper(from) && (is_lower(from - 1) || is_lower(from + 1));
             if hump {
                 break;
             }

@@ -62,7 +62,10 @@ fn is_password_in_url(found: Match<'_>) -> bool {
     let before = &found.text[..found.span.start - 1];
     let user = &before[before.rfind(['/', ':']).map_or(0, |at| at + 1)..];
     let secret = found.secret();
-    !secret.eq_ignore_ascii_case(user)
+    let host = found.text[found.span.end..].trim_start_matches('@');
+    let documented = host.starts_with("example.") && secret.bytes().all(|byte| byte.is_ascii_lowercase());
+    !documented
+        && !secret.eq_ignore_ascii_case(user)
         && secret.len() > 1
         && !plausible::placeholder(secret)
         && !plausible::reference(secret)

@@ -4,11 +4,11 @@ use super::super::plausible;
 use super::Rule;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::token("github-pat", &["ghp_"], r"ghp_[A-Za-z0-9_]{30,255}"),
-    Rule::token("github-oauth", &["gho_"], r"gho_[A-Za-z0-9_]{30,255}"),
+    Rule::token("github-pat", &["ghp_"], r"ghp_[A-Za-z0-9_]{30,}"),
+    Rule::token("github-oauth", &["gho_"], r"gho_[A-Za-z0-9_]{30,}"),
     Rule::token("github-app-token", &["ghu_", "ghs_"], r"gh[us]_[A-Za-z0-9_]{30,}(?:\.[A-Za-z0-9_-]{8,}){0,2}"),
-    Rule::token("github-refresh-token", &["ghr_"], r"ghr_[A-Za-z0-9_]{30,255}"),
-    Rule::token("github-fine-grained-pat", &["github_pat_"], r"github_pat_[A-Za-z0-9_]{40,255}"),
+    Rule::token("github-refresh-token", &["ghr_"], r"ghr_[A-Za-z0-9_]{30,}"),
+    Rule::token("github-fine-grained-pat", &["github_pat_"], r"github_pat_[A-Za-z0-9_]{40,}"),
     Rule::token("gitlab-pat", &["glpat-"], r"glpat-[A-Za-z0-9_-]{20,}(?:\.[A-Za-z0-9_.-]{8,})?"),
     Rule::token(
         "gitlab-runner-authentication-token",

@@ -29,7 +29,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token(
         "stripe-access-token",
         &["k_live_", "k_test_", "k_prod_"],
-        r"[rs]k_(?:live|test|prod)_[A-Za-z0-9]{16,255}",
+        r"[rs]k_(?:live|test|prod)_[A-Za-z0-9]{16,}",
     ),
     Rule::token("stripe-webhook-secret", &["whsec_"], r"whsec_[A-Za-z0-9+/=]{24,}"),
     Rule::token(
