@@ -4,14 +4,19 @@
 //! touches the world. The modules, each of which may name only those above it in this list:
 //!
 //! - [`model`]: what handoffs mean; decisions without I/O
+//! - [`env`]: the only reader of the surroundings
 //! - [`document`]: the handoff as JSON and as Markdown
 //! - [`secrets`]: findings in text, masking
 //! - [`git`]: the one door to git
 //! - [`log`]: the append-only event log under `refs/handoffs/log`
 //! - [`views`]: files in the work tree, notes, the metadata cache
 //! - [`agents`]: which runtime is this
+//! - [`ui`]: how answers and talk are written
+//! - [`cli`]: the commands; the only part that touches the world
 
 pub mod model;
+
+pub mod env;
 
 pub mod document;
 pub mod secrets;
@@ -22,3 +27,7 @@ pub mod log;
 pub mod views;
 
 pub mod agents;
+
+pub mod ui;
+
+pub mod cli;

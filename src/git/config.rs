@@ -53,6 +53,15 @@ impl Repo {
         found
     }
 
+    /// The names of the subsections of a section, such as the remotes of `remote`.
+    pub(super) fn config_names(&self, section: &str) -> Vec<String> {
+        let config = self.gix.config_snapshot();
+        let sections = config.plumbing().sections_by_name(section).into_iter().flatten();
+        let names =
+            sections.filter_map(|section| Some(section.header().subsection_name()?.to_str_lossy().into_owned()));
+        names.collect()
+    }
+
     /// Every value of `<section>.<any subsection>.<key>` in which the subsection is not looked at.
     pub(super) fn config_of_any(&self, section: &str, key: &str) -> Vec<String> {
         let config = self.gix.config_snapshot();

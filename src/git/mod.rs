@@ -19,6 +19,7 @@ mod process;
 mod refs;
 mod refs_with_git;
 mod repo;
+mod revision;
 mod status;
 mod write;
 

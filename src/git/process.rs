@@ -162,20 +162,12 @@ pub(super) fn refusal_in(dir: &Path) -> Option<String> {
 impl Repo {
     /// A git command that works on this repository: in its work tree or, without one, in its git directory.
     pub fn command(&self, verb: &'static str) -> Command {
-        let mut process = std::process::Command::new("git");
-        for name in SCRUBBED {
-            process.env_remove(name);
-        }
-        process.envs(SET.iter().copied());
-        process.current_dir(self.work_dir().unwrap_or(self.git_dir()));
-        let mut before_verb: Vec<OsString> =
-            vec!["--no-pager".into(), "--no-optional-locks".into(), "--no-replace-objects".into()];
-        before_verb.push(joined("--git-dir=", self.git_dir().as_os_str()));
+        let mut command = Command::in_directory(self.work_dir().unwrap_or(self.git_dir()), verb);
+        command.before_verb.push(joined("--git-dir=", self.git_dir().as_os_str()));
         if let Some(top) = self.work_dir() {
-            before_verb.push(joined("--work-tree=", top.as_os_str()));
+            command.before_verb.push(joined("--work-tree=", top.as_os_str()));
         }
-        let command = Command { verb, process, before_verb, args: Vec::new(), stdin: None, deadline: None };
-        CONFIG.iter().fold(command, |command, setting| command.config(setting))
+        command
     }
 }
 
@@ -186,6 +178,19 @@ fn joined(option: &str, value: &OsStr) -> OsString {
 }
 
 impl Command {
+    /// A git command in a directory, which finds its repository itself, if there is one.
+    pub fn in_directory(directory: &Path, verb: &'static str) -> Self {
+        let mut process = std::process::Command::new("git");
+        for name in SCRUBBED {
+            process.env_remove(name);
+        }
+        process.envs(SET.iter().copied());
+        process.current_dir(directory);
+        let before_verb = vec!["--no-pager".into(), "--no-optional-locks".into(), "--no-replace-objects".into()];
+        let command = Self { verb, process, before_verb, args: Vec::new(), stdin: None, deadline: None };
+        CONFIG.iter().fold(command, |command, setting| command.config(setting))
+    }
+
     /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<OsString>) -> Self {

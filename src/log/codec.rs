@@ -35,29 +35,7 @@ fn opaque(bytes: &[u8]) -> Result<Event, AnomalyKind> {
 }
 
 fn handoff(bytes: &[u8]) -> Result<Handoff, AnomalyKind> {
-    stand_in::from_json(bytes).map_err(unreadable)
-}
-
-/// Stands in for `crate::document` until it is there.
-mod stand_in {
-    use super::{Handoff, Value};
-    use crate::model::{Completeness, Content, Metadata};
-
-    pub(super) fn from_json(bytes: &[u8]) -> Result<Handoff, String> {
-        let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        let text = |key: &str| value.get(key).and_then(Value::as_str).ok_or(format!("'{key}' is missing"));
-        Ok(Handoff {
-            created: text("created")?.parse().map_err(|_| "bad 'created'")?,
-            agent: text("agent")?.parse().map_err(|_| "bad 'agent'")?,
-            trigger: text("trigger")?.parse().map_err(|_| "bad 'trigger'")?,
-            status: text("status")?.parse().map_err(|_| "bad 'status'")?,
-            topic: text("topic")?.parse().map_err(|_| "bad 'topic'")?,
-            metadata: Metadata::default(),
-            content: Content::default(),
-            completeness: Completeness::Partial,
-            unknown: serde_json::Map::new(),
-        })
-    }
+    crate::document::from_json(bytes).map_err(unreadable)
 }
 
 #[cfg(test)]

@@ -47,6 +47,74 @@ pub(crate) fn is_deceptive(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// A piece of a line of Markdown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Span<'a> {
+    /// Running text.
+    Prose(&'a str),
+    /// What stands between backticks.
+    Code(&'a str),
+}
+
+/// The pieces of a line, in their order. Backticks without a partner are running text.
+pub(crate) fn spans(line: &str) -> Vec<Span<'_>> {
+    let mut pieces = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    while let Some(open) = line[at..].find('`').map(|offset| at + offset) {
+        let ticks = line[open..].bytes().take_while(|byte| *byte == b'`').count();
+        let body = open + ticks;
+        let Some(close) = closing_ticks(line, body, ticks) else {
+            at = body;
+            continue;
+        };
+        if start < open {
+            pieces.push(Span::Prose(&line[start..open]));
+        }
+        pieces.push(Span::Code(&line[body..close]));
+        at = close + ticks;
+        start = at;
+    }
+    if start < line.len() {
+        pieces.push(Span::Prose(&line[start..]));
+    }
+    pieces
+}
+
+/// Where the next run of exactly so many backticks begins.
+fn closing_ticks(line: &str, from: usize, ticks: usize) -> Option<usize> {
+    let mut at = from;
+    while let Some(run) = line[at..].find('`').map(|offset| at + offset) {
+        let length = line[run..].bytes().take_while(|byte| *byte == b'`').count();
+        if length == ticks {
+            return Some(run);
+        }
+        at = run + length;
+    }
+    None
+}
+
+/// Each line with whether it stands in a fenced code block; the fences themselves count as code.
+pub(crate) fn lines_with_fences(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut fence: Option<&str> = None;
+    text.lines().map(move |line| {
+        let trimmed = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        match (fence, mark) {
+            (None, None) => (line, false),
+            (None, Some(mark)) => {
+                fence = Some(mark);
+                (line, true)
+            }
+            (Some(open), mark) => {
+                if mark == Some(open) {
+                    fence = None;
+                }
+                (line, true)
+            }
+        }
+    })
+}
+
 fn escape(text: &str, allowed: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.chars().any(|c| is_deceptive(c) && !allowed(c)) {
         return Cow::Borrowed(text);
@@ -85,6 +153,20 @@ mod tests {
         for text in ["naïve café", "مرحبا", "👩‍💻", "日本語"] {
             assert_eq!(visible_line(text), text);
         }
+    }
+
+    #[test]
+    fn code_spans_are_told_from_prose() {
+        let pieces = spans("a `b` c ``d ` e`` f ` g");
+        let expected =
+            [Span::Prose("a "), Span::Code("b"), Span::Prose(" c "), Span::Code("d ` e"), Span::Prose(" f ` g")];
+        assert_eq!(pieces, expected);
+    }
+
+    #[test]
+    fn fenced_lines_are_told_from_prose() {
+        let lines: Vec<bool> = lines_with_fences("a\n```rust\n~~~\nb\n```\nc").map(|(_, code)| code).collect();
+        assert_eq!(lines, [false, true, true, true, true, false]);
     }
 
     #[test]

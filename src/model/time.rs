@@ -1,9 +1,9 @@
-//! The one module that names the time library, so that replacing it is a change of one file.
+//! Moments with their offset. Only this module and `env` name the time library, so that replacing it stays small.
 
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{DateTime, FixedOffset, Local, SecondsFormat, TimeZone, Utc};
+use chrono::{DateTime, FixedOffset, SecondsFormat, TimeZone};
 
 /// A moment with the offset of the place where it was noted, in milliseconds.
 ///
@@ -39,20 +39,6 @@ impl Timestamp {
     /// Minutes east of UTC.
     pub fn offset_minutes(&self) -> i16 {
         self.offset_minutes
-    }
-
-    /// The moment now, with this machine's local offset when `zone_known`, else with UTC.
-    pub fn now(zone_known: bool) -> Self {
-        let now = Utc::now();
-        let offset = if zone_known { now.with_timezone(&Local).offset().local_minus_utc() / 60 } else { 0 };
-        Self { millis: now.timestamp_millis(), offset_minutes: offset as i16 }
-    }
-
-    /// The same moment, with the local offset that holds then on this machine.
-    #[must_use]
-    pub fn in_local_zone(self) -> Self {
-        let offset = self.date_time().with_timezone(&Local).offset().local_minus_utc() / 60;
-        Self { offset_minutes: offset as i16, ..self }
     }
 
     /// `2026-08-18-1704`: the minute as session names have it.

@@ -1,0 +1,93 @@
+//! `git handoff completions` and `git handoff man`: what makes the command at home in a shell.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+use serde_json::{Value, json};
+
+use super::super::args;
+use super::super::error::Failure;
+use crate::ui::{Page, Report, Ui};
+
+/// Prints a completion script. For bash it also completes `git handoff`: git's own completion calls
+/// `_git_handoff` for that.
+///
+/// # Errors
+/// When it cannot be written.
+pub(in crate::cli) fn completions(args: &args::Completions, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut args::Cli::command().bin_name("git-handoff"), "git-handoff", &mut script);
+    if args.shell == clap_complete::Shell::Bash {
+        script.extend_from_slice(GIT_HANDOFF_IN_BASH.as_bytes());
+    }
+    Ok(ui.answer(&Script(script))?)
+}
+
+/// git's completion offers the words of `git handoff …` through a function of this name. The words before the
+/// command belong to git and are dropped.
+const GIT_HANDOFF_IN_BASH: &str = r#"
+_git_handoff() {
+    local words=("git-handoff" "${COMP_WORDS[@]:__git_cmd_idx+1}")
+    local COMP_WORDS=("${words[@]}") COMP_CWORD=$((COMP_CWORD - __git_cmd_idx))
+    _git-handoff git-handoff "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+}
+"#;
+
+/// Prints the manual page, or installs it where `git handoff --help` finds it.
+///
+/// # Errors
+/// When it cannot be written.
+pub(in crate::cli) fn man(args: &args::Man, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut page = Vec::new();
+    let command = args::Cli::command().bin_name("git-handoff");
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        let sub = sub.clone().bin_name(format!("git handoff {}", sub.get_name()));
+        clap_mangen::Man::new(sub.clone()).render_synopsis_section(&mut page)?;
+        clap_mangen::Man::new(sub.clone()).render_description_section(&mut page)?;
+        clap_mangen::Man::new(sub).render_options_section(&mut page)?;
+    }
+    let Some(directory) = &args.install else {
+        return Ok(ui.answer(&Script(page))?);
+    };
+    let section = directory.join("man1");
+    fs::create_dir_all(&section)?;
+    let path = section.join("git-handoff.1");
+    fs::write(&path, page)?;
+    Ok(ui.answer(&Installed(path))?)
+}
+
+/// A text that is what it is in every face.
+struct Script(Vec<u8>);
+
+impl Report for Script {
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        page.raw(&self.0)
+    }
+
+    fn json(&self) -> Value {
+        json!({"text": String::from_utf8_lossy(&self.0)})
+    }
+
+    fn quiet(&self) -> Option<String> {
+        Some(String::from_utf8_lossy(&self.0).trim_end().to_owned())
+    }
+}
+
+struct Installed(PathBuf);
+
+impl Report for Installed {
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        page.line(format!("Manual page: {}", self.0.display()))
+    }
+
+    fn json(&self) -> Value {
+        json!({"path": self.0.display().to_string()})
+    }
+
+    fn quiet(&self) -> Option<String> {
+        Some(self.0.display().to_string())
+    }
+}

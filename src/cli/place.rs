@@ -1,0 +1,169 @@
+//! What git tells about the place where a handoff is made: branch, commit, what changed since the last handoff.
+
+use super::error::Failure;
+use super::session::Session;
+use crate::git::{CommitInfo, Head, StatusRun, WorkTreeState};
+use crate::model::score::Revision;
+use crate::model::{FileEntry, Handoff, ObjectName, paths};
+use crate::views::cache::Index;
+
+/// How many commits of the range are told of.
+const MAX_COMMITS: usize = 200;
+
+/// Branch and commit as the caller states them, where the caller knows better than HEAD.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stated {
+    /// The branch.
+    pub(super) branch: Option<String>,
+    /// The commit.
+    pub(super) commit: Option<ObjectName>,
+}
+
+/// The place.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// The branch.
+    pub(super) branch: Option<String>,
+    /// The source commit.
+    pub(super) commit: Option<ObjectName>,
+    /// Where in the work tree the user stands; unknown without a work tree.
+    pub(super) working_directory: Option<String>,
+    /// What no commit holds, without our own files.
+    pub(super) worktree: WorkTreeState,
+    /// The commits since the last handoff of the branch, newest first.
+    pub(super) commits: Vec<CommitInfo>,
+    /// The files that they and the uncommitted changes touched, without our own.
+    pub(super) files: Vec<FileEntry>,
+    /// How many more files there were.
+    pub(super) files_omitted: u64,
+}
+
+impl Place {
+    /// Looks around. `status` was started earlier, so that git worked meanwhile.
+    ///
+    /// # Errors
+    /// When git cannot be read.
+    pub(super) fn observe(
+        session: &Session<'_>,
+        index: &Index,
+        stated: Stated,
+        status: StatusRun,
+    ) -> Result<Self, Failure> {
+        let head = session.head()?;
+        let branch = stated.branch.or_else(|| head.branch.clone());
+        let commit = stated.commit.or(head.commit);
+        let range = range(session, index, &head, branch.as_deref(), commit)?;
+        let (commits, mut changes) = match commit {
+            Some(commit) => (
+                session.repo.commits_between(range.start, commit, range.at_most)?,
+                session.repo.changes_between(range.start.as_ref(), &commit, usize::MAX)?,
+            ),
+            None => (Vec::new(), crate::git::Changes::default()),
+        };
+        let mut worktree = status.finish()?;
+        worktree.changes.retain(|file| !paths::is_own_view(&file.path));
+        worktree.untracked.retain(|path| !session.is_ours(path));
+        changes.files.retain(|file| !paths::is_own_view(&file.path));
+        let (files, files_omitted) = touched(changes.files, &worktree);
+        Ok(Self {
+            branch,
+            commit,
+            working_directory: session.repo.prefix_of(&session.cwd),
+            worktree,
+            commits,
+            files,
+            files_omitted,
+        })
+    }
+
+    /// What the score may say about the revision.
+    pub(super) fn revision(&self) -> Revision {
+        if self.commit.is_some() { Revision::Known } else { Revision::Unborn }
+    }
+
+    /// The place in one or two sentences: the current state as far as git knows it.
+    pub(super) fn description(&self) -> String {
+        let branch =
+            self.branch.as_deref().map_or_else(|| "On no branch".into(), |branch| format!("On branch {branch}"));
+        let commit = match (self.commit, self.commits.first()) {
+            (Some(commit), Some(newest)) => format!(" at {} ({})", commit.short(), newest.subject),
+            (Some(commit), None) => format!(" at {}", commit.short()),
+            (None, _) => ", before the first commit".into(),
+        };
+        let names: Vec<&str> = self.worktree.changes.iter().map(|file| file.path.as_str()).collect();
+        let names: Vec<&str> = names.into_iter().chain(self.worktree.untracked.iter().map(String::as_str)).collect();
+        let open = match names.len() as u64 + self.worktree.omitted {
+            0 => "No uncommitted changes.".to_owned(),
+            count => {
+                let shown = names.iter().take(10).copied().collect::<Vec<_>>().join(", ");
+                let rest = if count > 10 { format!(" and {} more", count - 10) } else { String::new() };
+                format!("Uncommitted: {shown}{rest}.")
+            }
+        };
+        format!("From git: {branch}{commit}. {open}")
+    }
+
+    /// The commits as completed steps, oldest first.
+    pub(super) fn steps(&self) -> Vec<String> {
+        self.commits.iter().rev().map(|commit| format!("{} ({})", commit.subject, commit.name.short())).collect()
+    }
+}
+
+/// Where the work of this handoff begins.
+struct Range {
+    /// The last commit that does not belong to it; the beginning of history when there is none.
+    start: Option<ObjectName>,
+    /// How many commits belong to it at most.
+    at_most: usize,
+}
+
+/// The range since the last handoff of this branch; for the branch's first handoff since it left its upstream, else
+/// the default branch; on the default branch what is unpublished, else the newest commit alone.
+fn range(
+    session: &Session<'_>,
+    index: &Index,
+    head: &Head,
+    branch: Option<&str>,
+    commit: Option<ObjectName>,
+) -> Result<Range, Failure> {
+    let repo = &session.repo;
+    let Some(commit) = commit else { return Ok(Range { start: None, at_most: 0 }) };
+    let since = |start| Range { start: Some(start), at_most: MAX_COMMITS };
+    let last = branch.map(|branch| index.newest_on_branch(branch, None)).transpose()?.flatten();
+    if let Some(last) = last.and_then(|last| last.commit).filter(|last| repo.exists(last)) {
+        // After a rewrite the recorded commit is not in this history: what both share is.
+        if let Some(base) = repo.merge_base(&last, &commit)? {
+            return Ok(since(base));
+        }
+    }
+    let upstream = branch.map(|branch| repo.upstream_of(branch)).transpose()?.flatten();
+    let default = repo.default_branch()?.filter(|(name, _)| Some(name.as_str()) != head.branch.as_deref());
+    for base in upstream.into_iter().chain(default.map(|(_, tip)| tip)) {
+        match repo.merge_base(&base, &commit)? {
+            Some(base) if base != commit => return Ok(since(base)),
+            Some(_) | None => {}
+        }
+    }
+    let parent = repo.read_commit(&commit)?.parents.first().copied();
+    Ok(Range { start: parent.filter(|parent| repo.exists(parent)), at_most: 1 })
+}
+
+/// The files of the range and of the work tree, each once, and how many more there are. What is uncommitted counts
+/// last: its content is in no blob yet.
+fn touched(committed: Vec<FileEntry>, worktree: &WorkTreeState) -> (Vec<FileEntry>, u64) {
+    let mut files = committed;
+    let untracked = worktree.untracked.iter().map(|path| FileEntry {
+        path: path.clone(),
+        change: Some(crate::model::Change::Added),
+        note: Some("not tracked yet".into()),
+        ..FileEntry::default()
+    });
+    for open in worktree.changes.iter().cloned().chain(untracked) {
+        files.retain(|file| file.path != open.path);
+        files.push(open);
+    }
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    let omitted = files.len().saturating_sub(Handoff::MAX_COLLECTED_FILES) as u64 + worktree.omitted;
+    files.truncate(Handoff::MAX_COLLECTED_FILES);
+    (files, omitted)
+}

@@ -1,0 +1,409 @@
+//! One refresh of a work tree's views, from taking the lock to noting what was written.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File, TryLockError};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::model::{Lane, Link, Summary};
+
+use super::handoffs::{Placing, linked};
+use super::lines::{self, Found};
+use super::markdown::{self, ALL_ROWS, LANE_ROWS, Listing};
+use super::stamps::{Stamp, Stamps, configuration, digest, keep};
+use super::tree::Tree;
+use super::write::open_lock;
+use super::{ALL_INDEX, Finding, Layout, Mode, Refresh, RefreshReport, ViewError, exclude};
+use crate::views::cache::{Index, Row};
+
+/// How long a refresh waits for others of the same work tree.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_millis(3);
+
+/// Makes the views stand for the log.
+///
+/// What stands in the way of one file is a finding and does not keep the others from being written.
+pub fn refresh(request: &Refresh<'_>) -> Result<RefreshReport, ViewError> {
+    if request.layout == Layout::Off {
+        return Ok(RefreshReport::default());
+    }
+    let _lock = lock(request.state_dir)?;
+    let index = (request.fresh)().map_err(ViewError::Index)?;
+    let tree = Tree::new(request.work_dir)
+        .map_err(|source| ViewError::WorkTree { path: request.work_dir.to_owned(), source })?;
+    let lanes = configuration(request.lanes);
+    let mut work = Work {
+        placing: Placing::new(request, &index, &tree),
+        stamps: Stamps::load(request.state_dir, &lanes),
+        touched: Vec::new(),
+        mode: request.mode,
+    };
+    work.run()?;
+    let mut report = RefreshReport { written: work.placing.written, findings: work.placing.findings };
+    // What failed is tried again; a link that leads out or a missing object stays as it is until `recover`.
+    if !report.findings.iter().any(|finding| matches!(finding, Finding::Failed { .. })) {
+        work.stamps.stand_for(&index)?;
+    }
+    let saved = work.stamps.save(request.state_dir);
+    saved.map_err(|source| ViewError::State { path: request.state_dir.to_owned(), source })?;
+    if request.layout == Layout::Exclude {
+        let dirs: Vec<&str> =
+            index.lanes().filter(|(_, all, _)| *all > 0).map(|(lane, ..)| lane.dir.as_str()).collect();
+        // A file that cannot be written only means that `git status` shows the views.
+        exclude::ensure(request.exclude_file, &dirs).ok();
+    }
+    report.findings.dedup_by(|a, b| a.to_string() == b.to_string());
+    Ok(report)
+}
+
+/// Waits until no other refresh of this work tree runs. The lock ends with the process, however that ends.
+fn lock(state_dir: &Path) -> Result<File, ViewError> {
+    let failed = |source| ViewError::State { path: state_dir.to_owned(), source };
+    fs::create_dir_all(state_dir).map_err(failed)?;
+    let file = open_lock(&state_dir.join("views.lock")).map_err(failed)?;
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+            Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => return Err(ViewError::Busy),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// A refresh while it runs.
+struct Work<'a> {
+    placing: Placing<'a>,
+    stamps: Stamps,
+    /// The handoffs that may have other files than before, oldest first.
+    touched: Vec<Row>,
+    mode: Mode,
+}
+
+/// What has to be done for a lane.
+struct LaneWork {
+    lane: Lane,
+    number: usize,
+    count: u32,
+    open: u32,
+    touched: Vec<u32>,
+    list: bool,
+    index: bool,
+}
+
+impl Work<'_> {
+    fn run(&mut self) -> Result<(), ViewError> {
+        self.find_touched()?;
+        let placing = &mut self.placing;
+        placing.place(self.touched.iter().map(|row| row.position))?;
+        let lanes = self.lane_work()?;
+        if self.mode == Mode::Full {
+            for work in &lanes {
+                let stems = work.touched.iter().map(|position| self.placing.index.summary(*position));
+                let names = stems.map(|summary| Ok(format!("{}.md", summary?.session().stem())));
+                let expected = names.collect::<Result<HashSet<String>, ViewError>>()?;
+                self.placing.remove_stale(&work.lane, &expected)?;
+            }
+        }
+        for work in lanes.iter().filter(|work| work.list) {
+            self.write_list(work)?;
+        }
+        self.write_indexes(&lanes)
+    }
+
+    /// Finds the handoffs that are new or have moved in the order.
+    fn find_touched(&mut self) -> Result<(), ViewError> {
+        let index = self.placing.index;
+        let unchanged = self.stamps.unchanged(index)?;
+        if unchanged > 0 && index.lanes().any(|(lane, count, _)| count > 0 && self.is_upset(&list_path(lane))) {
+            self.mode = Mode::Full;
+        }
+        let start = if self.mode == Mode::Full { 0 } else { unchanged };
+        self.touched = touched_since(index, start)?;
+        // A handoff that earlier ones name changes what they show of it.
+        if start > 0 && self.touched.iter().any(Row::named_before) {
+            self.touched = touched_since(index, 0)?;
+        }
+        if self.touched.len() as u32 == index.handoff_count() {
+            self.mode = Mode::Full;
+        }
+        Ok(())
+    }
+
+    fn lane_work(&self) -> Result<Vec<LaneWork>, ViewError> {
+        let index = self.placing.index;
+        let mut lanes: Vec<LaneWork> = index
+            .lanes()
+            .enumerate()
+            .filter(|(_, (_, count, _))| *count > 0)
+            .map(|(number, (lane, count, open))| LaneWork {
+                lane: lane.clone(),
+                number,
+                count,
+                open,
+                touched: Vec::new(),
+                list: self.mode == Mode::Full || !self.fits(&list_path(lane)),
+                index: self.mode == Mode::Full || !self.holds(&index_path(lane)),
+            })
+            .collect();
+        let mut at: BTreeMap<usize, usize> = BTreeMap::new();
+        at.extend(lanes.iter().enumerate().map(|(place, work)| (work.number, place)));
+        for row in &self.touched {
+            if let Some(place) = at.get(&row.lane_number()) {
+                lanes[*place].touched.push(row.position);
+                (lanes[*place].list, lanes[*place].index) = (true, true);
+            }
+            for closed in index.closes(row.position)? {
+                let lane = index.row(closed)?.and_then(|row| at.get(&row.lane_number()).copied());
+                if let Some(place) = lane {
+                    lanes[place].index = true;
+                }
+            }
+        }
+        Ok(lanes)
+    }
+
+    /// Whether a list that was written is not as it was, so that other files may be missing or changed too.
+    fn is_upset(&self, path: &str) -> bool {
+        self.stamps.files.contains_key(path) && !self.fits(path)
+    }
+
+    /// Whether a list is as it was written.
+    fn fits(&self, path: &str) -> bool {
+        let stamp = self.stamps.files.get(path);
+        stamp.is_some_and(|stamp| stamp.fits(self.placing.tree.metadata(path).as_ref()))
+    }
+
+    /// Whether an index holds what was written.
+    fn holds(&self, path: &str) -> bool {
+        let written = self.stamps.files.get(path).and_then(|stamp| stamp.hash.as_ref());
+        let now = self.placing.tree.read(path).ok().flatten().map(|bytes| digest(&bytes));
+        written.is_some() && written == now.as_ref()
+    }
+
+    fn write_list(&mut self, work: &LaneWork) -> Result<(), ViewError> {
+        let path = list_path(&work.lane);
+        let outcome = match self.stamps.files.get(&path).cloned() {
+            Some(stamp) if self.mode == Mode::Incremental && stamp.file_only == 0 && self.fits(&path) => {
+                self.extend_list(work, &path, stamp.lines)?
+            }
+            _ => self.rebuild_list(work, &path)?,
+        };
+        match outcome {
+            Ok((lines, file_only)) => {
+                if let Some(metadata) = self.placing.tree.metadata(&path) {
+                    self.stamps.files.insert(path, Stamp { lines, file_only, ..Stamp::of(&metadata, None) });
+                }
+            }
+            Err(finding) => {
+                self.stamps.files.remove(&path);
+                self.placing.findings.push(finding);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds lines to a list that is exactly as it was written. Lines of handoffs that were touched are replaced.
+    fn extend_list(&mut self, work: &LaneWork, path: &str, lines: u32) -> Result<Outcome, ViewError> {
+        let kept = work.count.saturating_sub(work.touched.len() as u32);
+        let mut added = String::new();
+        for position in &work.touched {
+            added += &self.line(&self.placing.index.summary(*position)?)?;
+        }
+        let written = if kept == lines {
+            self.placing.tree.append(path, added.as_bytes())
+        } else {
+            match self.placing.tree.read(path) {
+                Ok(Some(old)) if kept < lines => {
+                    let new = [&old[..end_of_line(&old, kept)], added.as_bytes()].concat();
+                    if new == old {
+                        return Ok(Ok((work.count, 0)));
+                    }
+                    self.placing.tree.write(path, &new)
+                }
+                Ok(_) => return self.rebuild_list(work, path),
+                Err(finding) => Err(finding),
+            }
+        };
+        self.placing.written += usize::from(written.is_ok());
+        Ok(written.map(|()| (work.count, 0)))
+    }
+
+    /// Writes a list anew, with what only the file knows.
+    fn rebuild_list(&mut self, work: &LaneWork, path: &str) -> Result<Outcome, ViewError> {
+        let index = self.placing.index;
+        let (mut own, mut known) = (Vec::new(), HashSet::new());
+        for row in index.newest_first() {
+            let row = row?;
+            if row.lane_number() == work.number {
+                let summary = index.summary(row.position)?;
+                own.push((row.created.millis(), self.line(&summary)?));
+                known.insert(lines::mark(&summary));
+            }
+        }
+        own.reverse();
+        let old = match self.placing.tree.read(path) {
+            Ok(old) => old,
+            Err(finding) => return Ok(Err(finding)),
+        };
+        let Found { file_only, foreign } = old.as_deref().map(|old| lines::read(old, &known)).unwrap_or_default();
+        let new = lines::merge(&own, &file_only);
+        if old.as_deref() != Some(new.as_bytes()) {
+            let kept = if foreign { old } else { None };
+            if let Err(finding) = self.replace(path, new.as_bytes(), kept.as_deref()) {
+                return Ok(Err(finding));
+            }
+        }
+        if !file_only.is_empty() {
+            self.placing.findings.push(Finding::FileOnly { path: path.into(), lines: file_only.len() });
+        }
+        Ok(Ok((work.count, file_only.len() as u32)))
+    }
+
+    /// Writes a file, after a copy of what a person put there.
+    fn replace(&mut self, path: &str, new: &[u8], kept: Option<&[u8]>) -> Result<(), Finding> {
+        let failed = |error| Finding::Failed { path: path.into(), error };
+        let kept = kept.map(|old| keep(self.placing.request.state_dir, path, old)).transpose().map_err(failed)?;
+        self.placing.tree.write(path, new)?;
+        self.placing.written += 1;
+        self.placing.findings.extend(kept.map(|kept| Finding::Foreign { path: path.into(), kept }));
+        Ok(())
+    }
+
+    fn line(&self, summary: &Summary) -> Result<String, ViewError> {
+        let (index, lanes) = (self.placing.index, self.placing.request.lanes);
+        let shown = |link: Option<&Link>, name: &dyn Fn(&Summary) -> String| -> Result<Option<String>, ViewError> {
+            match link {
+                Some(Link::Text(text)) => Ok(Some(text.clone())),
+                link => Ok(linked(index, link)?.as_ref().map(name)),
+            }
+        };
+        let previous = shown(summary.previous.as_ref(), &|previous| previous.session().to_string())?;
+        let resumed_from = shown(summary.resumed_from.as_ref(), &|source| source.file(lanes))?;
+        Ok(lines::line(summary, previous.as_deref(), resumed_from.as_deref()))
+    }
+
+    /// Writes the indexes of the lanes that need it, and the one over all.
+    fn write_indexes(&mut self, lanes: &[LaneWork]) -> Result<(), ViewError> {
+        let needed: Vec<&LaneWork> = lanes.iter().filter(|work| work.index).collect();
+        let (listings, all) = self.listings(&needed)?;
+        for (work, listing) in needed.iter().zip(&listings) {
+            self.write_index(&index_path(&work.lane), &markdown::lane_index(&work.lane, listing));
+        }
+        if !all.recent.is_empty() {
+            let request = self.placing.request;
+            self.write_index(ALL_INDEX, &markdown::all_index(request.lanes, &all, request.continuations));
+        }
+        Ok(())
+    }
+
+    fn write_index(&mut self, path: &str, new: &str) {
+        let outcome = self.placing.tree.read(path).and_then(|old| match old {
+            Some(old) if old == new.as_bytes() => Ok(()),
+            Some(old) => {
+                let written = self.stamps.files.get(path).and_then(|stamp| stamp.hash.clone());
+                let ours = written == Some(digest(&old))
+                    || std::str::from_utf8(&old).is_ok_and(markdown::is_generated)
+                    || old.is_empty();
+                self.replace(path, new.as_bytes(), (!ours).then_some(&old))
+            }
+            None => self.replace(path, new.as_bytes(), None),
+        });
+        match (outcome, self.placing.tree.metadata(path)) {
+            (Ok(()), Some(metadata)) => {
+                self.stamps.files.insert(path.into(), Stamp::of(&metadata, Some(new.as_bytes())));
+            }
+            (Ok(()), None) => {}
+            (Err(finding), _) => self.placing.findings.push(finding),
+        }
+    }
+
+    /// What the indexes of these lanes and the one over all show, in one pass that ends when nothing can be added.
+    fn listings(&self, needed: &[&LaneWork]) -> Result<(Vec<Listing>, Listing), ViewError> {
+        let index = self.placing.index;
+        let open = index.lanes().map(|(_, _, open)| open).sum();
+        let lane = |work: &&LaneWork| Gathering::new(Some(work.number), LANE_ROWS, work.count, work.open);
+        let mut gathering: Vec<Gathering> = needed.iter().map(lane).collect();
+        gathering.push(Gathering::new(None, ALL_ROWS, index.handoff_count(), open));
+        for row in index.newest_first() {
+            let row = row?;
+            gathering.iter_mut().for_each(|listing| listing.meet(&row));
+            if gathering.iter().all(Gathering::is_done) {
+                break;
+            }
+        }
+        let listings: Result<Vec<Listing>, ViewError> =
+            gathering.into_iter().map(|gathering| gathering.read(index)).collect();
+        let mut listings = listings?;
+        let all = listings.pop().unwrap_or_default();
+        Ok((listings, all))
+    }
+}
+
+/// What became of a list: how many lines of the log's and of the file's own it has.
+type Outcome = Result<(u32, u32), Finding>;
+
+/// The rows of a listing while they are looked for.
+struct Gathering {
+    lane: Option<usize>,
+    limit: usize,
+    open: u32,
+    recent: Vec<u32>,
+    current: Option<u32>,
+}
+
+impl Gathering {
+    fn new(lane: Option<usize>, limit: usize, count: u32, open: u32) -> Self {
+        Self { lane, limit: limit.min(count as usize), open, recent: Vec::new(), current: None }
+    }
+
+    fn meet(&mut self, row: &Row) {
+        if self.lane.is_some_and(|lane| lane != row.lane_number()) {
+            return;
+        }
+        if self.recent.len() < self.limit {
+            self.recent.push(row.position);
+        }
+        if self.current.is_none() && row.live() && row.status.is_unfinished() {
+            self.current = Some(row.position);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.recent.len() == self.limit && (self.current.is_some() || self.open == 0)
+    }
+
+    fn read(self, index: &Index) -> Result<Listing, ViewError> {
+        let current = self.current.or_else(|| self.recent.first().copied());
+        let recent = self.recent.into_iter().map(|position| index.summary(position)).collect::<Result<_, _>>()?;
+        Ok(Listing { current: current.map(|position| index.summary(position)).transpose()?, recent })
+    }
+}
+
+fn index_path(lane: &Lane) -> String {
+    format!("{}/INDEX.md", lane.dir)
+}
+
+fn list_path(lane: &Lane) -> String {
+    format!("{}/handoffs.jsonl", lane.dir)
+}
+
+fn touched_since(index: &Index, start: u32) -> Result<Vec<Row>, ViewError> {
+    let mut rows = Vec::new();
+    for row in index.newest_first() {
+        let row = row?;
+        if row.position < start {
+            break;
+        }
+        rows.push(row);
+    }
+    rows.reverse();
+    Ok(rows)
+}
+
+/// Where the first `count` lines end.
+fn end_of_line(bytes: &[u8], count: u32) -> usize {
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    if count == 0 { 0 } else { ends.take(count as usize).last().unwrap_or(0) }
+}
