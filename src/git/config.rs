@@ -70,3 +70,59 @@ impl Repo {
         values.map(|value| value.to_str_lossy().into_owned()).collect()
     }
 }
+
+/// The settings of `git -c key=value`, as git hands them to the programs that it starts: the value of
+/// `GIT_CONFIG_PARAMETERS`, which gix does not read. What is malformed is left out.
+pub(super) fn from_parameters(parameters: &str) -> Vec<String> {
+    let mut settings = Vec::new();
+    let mut rest = parameters.trim_start();
+    while let Some((key, after)) = unquoted(rest) {
+        // git 2.31 and later quote key and value apart, earlier versions as one.
+        let (setting, after) = match after.strip_prefix('=') {
+            Some(after) => match unquoted(after) {
+                Some((value, after)) => (format!("{key}={value}"), after),
+                None => (key, after),
+            },
+            None => (key, after),
+        };
+        settings.push(setting);
+        rest = after.trim_start();
+    }
+    settings
+}
+
+/// The text in the single quotes at the beginning, as a shell reads it, and what follows.
+fn unquoted(text: &str) -> Option<(String, &str)> {
+    let mut out = String::new();
+    let mut rest = text.strip_prefix('\'')?;
+    loop {
+        let (inside, after) = rest.split_once('\'')?;
+        out.push_str(inside);
+        // A quote or exclamation mark in the text stands outside the quotes, behind a backslash.
+        match after.strip_prefix('\\').and_then(|after| after.split_at_checked(1)) {
+            Some((escaped, after)) if after.starts_with('\'') => {
+                out.push_str(escaped);
+                rest = &after[1..];
+            }
+            Some(_) | None => return Some((out, after)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_the_command_line_are_read_as_git_writes_them() {
+        let fixture = super::super::fixture::Fixture::new();
+        let settings = ["user.name=Bob O'Hara!", "handoff.layout=off", "handoff.agent.x.dir=a b", "core.bare"];
+        let mut args: Vec<&str> = settings.iter().flat_map(|setting| ["-c", *setting]).collect();
+        args.extend(["-c", "alias.show-parameters=!printenv GIT_CONFIG_PARAMETERS", "show-parameters"]);
+        let read = from_parameters(&fixture.git(&args));
+        assert_eq!(read[..3], settings[..3]);
+        assert!(read[3].starts_with("core.bare"));
+        assert_eq!(from_parameters("'a.b=old form' 'c.d'"), ["a.b=old form", "c.d"]);
+        assert_eq!(from_parameters("'torn"), Vec::<String>::new());
+    }
+}

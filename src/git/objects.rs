@@ -84,16 +84,19 @@ pub struct TreeEntry {
     pub object: ObjectName,
 }
 
-/// The largest commit and tree that are loaded. git has no such limit; real ones stay far below it.
-const MAX_STRUCTURE: u64 = 64 * 1024 * 1024;
-
 impl Repo {
     /// The bytes of a blob of at most `limit` bytes.
     ///
     /// # Errors
     /// See [`ObjectError`].
     pub fn read_blob(&self, name: &ObjectName, limit: u64) -> Result<Vec<u8>, ObjectError> {
-        self.load(name, Kind::Blob, limit)
+        let id = self.object_id(name)?;
+        let corrupt = |error| ObjectError::Corrupt { name: *name, source: Box::new(error) };
+        let header = self.gix.try_find_header(id).map_err(corrupt)?.ok_or(ObjectError::Missing(*name))?;
+        if header.kind() == Kind::Blob && header.size() > limit {
+            return Err(ObjectError::TooLarge { name: *name, size: header.size(), limit });
+        }
+        self.load(name, Kind::Blob)
     }
 
     /// A commit, as it stands in the object database: neither replacements nor shallow boundaries are applied.
@@ -101,7 +104,7 @@ impl Repo {
     /// # Errors
     /// See [`ObjectError`].
     pub fn read_commit(&self, name: &ObjectName) -> Result<CommitObject, ObjectError> {
-        let data = self.load(name, Kind::Commit, MAX_STRUCTURE)?;
+        let data = self.load(name, Kind::Commit)?;
         let corrupt = |error: gix::Error| ObjectError::Corrupt { name: *name, source: Box::new(error) };
         let commit = gix::objs::CommitRef::from_bytes(&data, self.gix.object_hash()).map_err(corrupt)?;
         Ok(CommitObject {
@@ -120,7 +123,7 @@ impl Repo {
         if self.object_id(name)? == gix::ObjectId::empty_tree(self.gix.object_hash()) {
             return Ok(Vec::new());
         }
-        let data = self.load(name, Kind::Tree, MAX_STRUCTURE)?;
+        let data = self.load(name, Kind::Tree)?;
         TreeRefIter::from_bytes(&data, self.gix.object_hash())
             .map(|entry| {
                 let entry = entry.map_err(|error| ObjectError::Corrupt { name: *name, source: Box::new(error) })?;
@@ -141,18 +144,14 @@ impl Repo {
         self.object_id(name).is_ok_and(|id| self.gix.has_object(id))
     }
 
-    /// The object with its bytes, when it is of this kind and not larger than `limit`.
-    fn load(&self, name: &ObjectName, expected: Kind, limit: u64) -> Result<Vec<u8>, ObjectError> {
-        let id = self.object_id(name)?;
+    /// The bytes of an object of this kind. Commits and trees have no limit, as in git.
+    fn load(&self, name: &ObjectName, expected: Kind) -> Result<Vec<u8>, ObjectError> {
+        let found = self.gix.try_find_object(self.object_id(name)?);
         let corrupt = |error| ObjectError::Corrupt { name: *name, source: Box::new(error) };
-        let header = self.gix.try_find_header(id).map_err(corrupt)?.ok_or(ObjectError::Missing(*name))?;
-        if header.kind() != expected {
-            return Err(ObjectError::WrongKind { name: *name, expected: word(expected), found: word(header.kind()) });
+        let object = found.map_err(corrupt)?.ok_or(ObjectError::Missing(*name))?;
+        if object.kind != expected {
+            return Err(ObjectError::WrongKind { name: *name, expected: word(expected), found: word(object.kind) });
         }
-        if header.size() > limit {
-            return Err(ObjectError::TooLarge { name: *name, size: header.size(), limit });
-        }
-        let object = self.gix.try_find_object(id).map_err(corrupt)?.ok_or(ObjectError::Missing(*name))?;
         Ok(object.detach().data)
     }
 

@@ -143,6 +143,22 @@ pub struct Command {
     deadline: Option<Duration>,
 }
 
+/// What git says when it refuses to work in a directory; `None` when it does not refuse.
+///
+/// Only git knows every place from which `safe.directory` may come.
+pub(super) fn refusal_in(dir: &Path) -> Option<String> {
+    let mut process = std::process::Command::new("git");
+    process.args(["rev-parse", "--git-dir"]).current_dir(dir).env("LC_ALL", "C");
+    for name in SCRUBBED {
+        process.env_remove(name);
+    }
+    match process.output() {
+        Ok(out) if out.status.success() => None,
+        Ok(out) => Some(String::from_utf8_lossy(&out.stderr).trim_start_matches("fatal: ").trim_end().to_owned()),
+        Err(error) => Some(format!("git cannot be asked whether the repository is safe: {error}")),
+    }
+}
+
 impl Repo {
     /// A git command that works on this repository: in its work tree or, without one, in its git directory.
     pub fn command(&self, verb: &'static str) -> Command {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gix::bstr::ByteSlice;
 
+use super::config::from_parameters;
 use super::refs::RefError;
 use crate::model::ObjectName;
 
@@ -18,8 +19,9 @@ pub struct Locate {
     pub git_dir: Option<PathBuf>,
     /// The work tree, as `GIT_WORK_TREE` or `--work-tree` give it (relative to [`Locate::dir`]).
     pub work_tree: Option<PathBuf>,
-    /// The variables that name the user: `GIT_AUTHOR_NAME`, `GIT_AUTHOR_EMAIL`, `GIT_COMMITTER_NAME`,
-    /// `GIT_COMMITTER_EMAIL`, `EMAIL`. Others are not looked at.
+    /// The variables that name the user (`GIT_AUTHOR_NAME`, `GIT_AUTHOR_EMAIL`, `GIT_COMMITTER_NAME`,
+    /// `GIT_COMMITTER_EMAIL`, `EMAIL`) and `GIT_CONFIG_PARAMETERS`, in which git hands over the settings of
+    /// `git -c …`. Others are not looked at.
     pub env: Vec<(OsString, OsString)>,
 }
 
@@ -42,15 +44,11 @@ pub enum OpenError {
         #[source]
         source: Box<gix::Error>,
     },
-    /// It belongs to somebody else and `safe.directory` does not name it. The text is git's own.
-    #[error(
-        "detected dubious ownership in repository at '{path}'\n\
-         To add an exception for this directory, call:\n\n\tgit config --global --add safe.directory {path}",
-        path = path.display()
-    )]
+    /// It belongs to somebody else and `safe.directory` does not name it.
+    #[error("{sentence}")]
     Untrusted {
-        /// The directory whose owner is not the user.
-        path: PathBuf,
+        /// What git itself says, with the command that makes an exception.
+        sentence: String,
     },
     /// Its format is newer than this program.
     #[error("the repository uses '{extension}', which this version does not understand")]
@@ -124,9 +122,11 @@ impl Repo {
     pub fn open(locate: &Locate) -> Result<Self, OpenError> {
         let dir =
             std::path::absolute(&locate.dir).map_err(|source| OpenError::Io { path: locate.dir.clone(), source })?;
+        let parameters = locate.env.iter().find(|(name, _)| name == "GIT_CONFIG_PARAMETERS");
+        let parameters = parameters.map(|(_, value)| from_parameters(&value.to_string_lossy())).unwrap_or_default();
         let (mut gix, given) = match &locate.git_dir {
-            Some(git_dir) => (open_given(&dir.join(git_dir))?, true),
-            None => (discover(&dir)?, false),
+            Some(git_dir) => (open_given(&dir.join(git_dir), parameters)?, true),
+            None => (discover(&dir, parameters)?, false),
         };
         let storage = check_format(&gix)?;
         choose_work_tree(&mut gix, &dir, locate.work_tree.as_deref(), given)?;
@@ -202,51 +202,69 @@ impl Repo {
     }
 }
 
-fn options() -> gix::open::Options {
+/// Whether a repository that belongs to somebody else is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// Only with `safe.directory`, as far as gix looks for it.
+    MustBeTrusted,
+    /// Whoever it is: git has been asked, or the user has named the repository, after which git does not ask.
+    Anybody,
+}
+
+fn options(owner: Owner, parameters: Vec<String>) -> gix::open::Options {
     let mut permissions = gix::open::Permissions::all();
     permissions.env.identity = gix::sec::Permission::Deny;
     permissions.env.objects = gix::sec::Permission::Deny;
     permissions.env.http_transport = gix::sec::Permission::Deny;
     permissions.env.ssh_prefix = gix::sec::Permission::Deny;
-    gix::open::Options::default()
+    let options = gix::open::Options::default()
         .permissions(permissions)
-        .bail_if_untrusted(true)
         .lossy_config(true)
+        .cli_overrides(parameters)
         // A replacement known to one clone only would give it another log than the others.
-        .config_overrides(["core.useReplaceRefs=false"])
+        .config_overrides(["core.useReplaceRefs=false"]);
+    match owner {
+        Owner::MustBeTrusted => options.bail_if_untrusted(true),
+        Owner::Anybody => options.filter_config_section(|_| true),
+    }
 }
 
-fn discover(dir: &Path) -> Result<gix::Repository, OpenError> {
-    let upwards = gix::discover::upwards::Options { match_ceiling_dir_or_error: false, ..Default::default() };
-    let trusts = gix::sec::trust::Mapping { full: options(), reduced: options() };
-    gix::ThreadSafeRepository::discover_opts(dir, upwards.apply_environment(), trusts)
-        .map(|repo| repo.to_thread_local())
-        .map_err(|error| explained(error, dir))
+fn discover(dir: &Path, parameters: Vec<String>) -> Result<gix::Repository, OpenError> {
+    let attempt = |owner| {
+        let upwards = gix::discover::upwards::Options { match_ceiling_dir_or_error: false, ..Default::default() };
+        let options = options(owner, parameters.clone());
+        let trusts = gix::sec::trust::Mapping { full: options.clone(), reduced: options };
+        gix::ThreadSafeRepository::discover_opts(dir, upwards.apply_environment(), trusts)
+    };
+    let opened = attempt(Owner::MustBeTrusted).or_else(|error| {
+        let about_owner = error.is_permission_denied() && super::write::system_error(&error).is_none();
+        if !about_owner {
+            return Err(explained(error, dir));
+        }
+        match super::process::refusal_in(dir) {
+            None => attempt(Owner::Anybody).map_err(|error| explained(error, dir)),
+            Some(sentence) => Err(OpenError::Untrusted { sentence }),
+        }
+    });
+    opened.map(|repo| repo.to_thread_local())
 }
 
-fn open_given(git_dir: &Path) -> Result<gix::Repository, OpenError> {
+fn open_given(git_dir: &Path, parameters: Vec<String>) -> Result<gix::Repository, OpenError> {
     // What GIT_DIR names may be a `.git` file, as in a linked worktree, but never the directory above it.
-    gix::ThreadSafeRepository::open_opts(git_dir, options().open_path_as_is(true))
+    let options = options(Owner::Anybody, parameters).open_path_as_is(true);
+    gix::ThreadSafeRepository::open_opts(git_dir, options)
         .map(|repo| repo.to_thread_local())
         .map_err(|error| explained(error, git_dir))
 }
 
 /// Sorts gix's one error type into ours.
 fn explained(error: gix::Error, path: &Path) -> OpenError {
-    let io = error.iter_errors().any(|cause| cause.is::<std::io::Error>());
-    if error.is_permission_denied() && !io {
-        let unsafe_path = gix::path::realpath(path).unwrap_or_else(|_| path.into());
-        return OpenError::Untrusted { path: top_of(&unsafe_path) };
+    let (path, source) = (path.to_owned(), Box::new(error));
+    match super::write::system_error(&source) {
+        Some(io) if io.kind() == std::io::ErrorKind::PermissionDenied => OpenError::Io { path, source: io },
+        _ if source.is_not_found() && !source.is_corrupted() => OpenError::NotARepository { dir: path, source },
+        _ => OpenError::Corrupt { path, source },
     }
-    if error.is_not_found() && !error.is_corrupted() {
-        return OpenError::NotARepository { dir: path.into(), source: Box::new(error) };
-    }
-    OpenError::Corrupt { path: path.into(), source: Box::new(error) }
-}
-
-/// The nearest directory at or above `path` that holds a `.git`: what git names when it refuses an owner.
-fn top_of(path: &Path) -> PathBuf {
-    path.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(path).to_owned()
 }
 
 /// Refuses what git itself refuses: a repository whose format says that older programs must keep away.
@@ -423,6 +441,19 @@ mod tests {
         let error = Repo::open(&Locate::at(fixture.top())).expect_err("not ours");
         let git = fixture.command(fixture.top(), &["status"]).output().expect("git runs");
         assert_eq!(format!("fatal: {error}\n"), String::from_utf8_lossy(&git.stderr));
+        // Who names the repository has decided, as with git.
+        let given = Locate { git_dir: Some(".git".into()), ..Locate::at(fixture.top()) };
+        let repo = Repo::open(&given).expect("it is named");
+        assert_eq!(repo.identity().name(), "Ada");
+    }
+
+    #[test]
+    fn settings_of_the_command_line_win() {
+        let fixture = Fixture::new();
+        let env = vec![("GIT_CONFIG_PARAMETERS".into(), "'user.name'='Bob' 'handoff.layout'='off'".into())];
+        let repo = Repo::open(&Locate { env, ..Locate::at(fixture.top()) }).expect("it is one");
+        assert_eq!(repo.identity().to_string(), "Bob <ada@example.com>");
+        assert_eq!(repo.config_string("handoff.layout").as_deref(), Some("off"));
     }
 
     #[test]

@@ -127,15 +127,14 @@ impl<'r> ObjectWriter<'r> {
     /// # Errors
     /// See [`WriteError`].
     pub fn make_durable(&self) -> Result<(), WriteError> {
-        let names = self.pending.take();
-        let files: Vec<PathBuf> = names.iter().filter_map(|name| self.loose_path(name)).collect();
-        let mut dirs: Vec<&Path> = files.iter().filter_map(|file| file.parent()).collect();
+        let files = self.pending.take().iter().filter_map(|name| self.loose_path(name)).collect::<Vec<_>>();
+        let mut paths: Vec<&Path> = files.iter().filter_map(|file| file.parent()).collect();
         // A new fan-out directory is itself an entry of the directory above it.
-        dirs.extend(dirs.iter().filter_map(|dir| dir.parent()).next());
-        dirs.sort_unstable();
-        dirs.dedup();
-        sync_all(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
-        sync_all(&dirs)
+        paths.extend(paths.first().and_then(|dir| dir.parent()));
+        paths.extend(files.iter().map(PathBuf::as_path));
+        paths.sort_unstable();
+        paths.dedup();
+        sync_all(&paths)
     }
 
     fn encoded(&self, object: &impl gix::objs::WriteTo) -> Result<ObjectName, WriteError> {

@@ -245,8 +245,10 @@ mod tests {
     use crate::git::fixture::Fixture;
     use crate::git::{Identity, NewCommit};
 
+    type File<'a> = (&'a str, EntryMode, ObjectName);
+
     /// Puts a commit with this tree on the log, past every check.
-    fn push(fixture: &Fixture, entries: &[(&str, &[(&str, EntryMode, ObjectName)])]) -> ObjectName {
+    fn push(fixture: &Fixture, entries: &[(&str, &[File<'_>])]) -> ObjectName {
         let repo = fixture.repo();
         let writer = repo.writer();
         let entry = |name: &str, mode, object| TreeEntry { name: name.into(), mode, object };
