@@ -1,12 +1,15 @@
 //! Adding commits of the log, wherever in the order they belong.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::model::{Entry, Event, EventId, LogCommit, ObjectName, Summary};
 
 use super::heap::{Identity, commit_prefix, prefix, write_anomaly, write_summary};
 use super::row::{Kind, Row, hash};
 use super::{CacheError, Index};
+
+/// Commits with their effective times.
+type Timed = BTreeMap<ObjectName, i64>;
 
 /// A row that is not in its place yet.
 #[derive(Debug)]
@@ -61,7 +64,7 @@ impl Index {
     fn add(&mut self, commits: impl IntoIterator<Item = LogCommit>) -> Result<(), CacheError> {
         let (mut items, commits) = self.items(commits)?;
         let displaced = self.drop_duplicates(&mut items)?;
-        self.keep_commits_known(&mut items, &commits, &displaced)?;
+        self.keep_commits_known(&mut items, commits, &displaced)?;
         let Some(earliest) = items.iter().map(|item| item.row.effective).min() else { return Ok(()) };
         let start = displaced.iter().copied().min().unwrap_or(u32::MAX).min(self.first_at_or_after(earliest)?);
         while self.len() > start {
@@ -72,23 +75,20 @@ impl Index {
             }
         }
         items.sort_by_key(|item| item.row.heap);
-        items.sort_by(|a, b| a.order().cmp(&b.order()));
+        items.sort_by_key(Item::order);
         items.into_iter().try_for_each(|item| self.push(item.row, &item.identity))
     }
 
     /// A row for everything in commits that are new, and those commits with their effective times.
-    fn items(
-        &mut self,
-        commits: impl IntoIterator<Item = LogCommit>,
-    ) -> Result<(Vec<Item>, Vec<(ObjectName, i64)>), CacheError> {
+    fn items(&mut self, commits: impl IntoIterator<Item = LogCommit>) -> Result<(Vec<Item>, Timed), CacheError> {
         let mut items = Vec::new();
-        let mut seen = HashMap::new();
+        let mut seen = Timed::new();
         for commit in commits {
             if let Some(name) = commit.name {
-                if seen.insert(name, commit.effective).is_some() || self.has_commit(&name, commit.effective)? {
-                    seen.remove(&name);
+                if seen.contains_key(&name) || self.has_commit(&name, commit.effective)? {
                     continue;
                 }
+                seen.insert(name, commit.effective);
             }
             for anomaly in &commit.anomalies {
                 let identity = no_event(commit.name);
@@ -98,9 +98,7 @@ impl Index {
                 items.push(self.event(entry, commit.name, commit.effective)?);
             }
         }
-        let mut commits: Vec<_> = seen.into_iter().collect();
-        commits.sort_unstable();
-        Ok((items, commits))
+        Ok((items, seen))
     }
 
     fn event(&mut self, entry: Entry, commit: Option<ObjectName>, effective: i64) -> Result<Item, CacheError> {
@@ -163,18 +161,17 @@ impl Index {
     fn keep_commits_known(
         &mut self,
         items: &mut Vec<Item>,
-        new: &[(ObjectName, i64)],
+        mut absent: Timed,
         displaced: &HashSet<u32>,
     ) -> Result<(), CacheError> {
         let present: HashSet<ObjectName> = items.iter().filter_map(|item| item.identity.commit).collect();
-        let mut absent: HashSet<(ObjectName, i64)> =
-            new.iter().filter(|(name, _)| !present.contains(name)).copied().collect();
+        absent.retain(|name, _| !present.contains(name));
         for position in displaced {
             let row = self.table.get(*position)?;
             let Some(name) = self.heap.get(&row)?.0.commit else { continue };
             let remaining = self.rows_of(&name, row.effective)?;
             if remaining.iter().all(|position| displaced.contains(position)) {
-                absent.insert((name, row.effective));
+                absent.insert(name, row.effective);
             }
         }
         for (name, effective) in absent {

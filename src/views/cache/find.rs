@@ -1,7 +1,5 @@
 //! Questions to the index. Newest rows are looked at first, and no further than the order allows.
 
-use std::collections::HashSet;
-
 use crate::model::{AgentName, EventId, IdPrefix, ObjectName, Summary, Timestamp};
 
 use super::heap::{commit_prefix, prefix};
@@ -9,15 +7,35 @@ use super::maps::Built;
 use super::row::{self, Kind, local_minute};
 use super::{CacheError, Index, NOWHERE, Row};
 
-/// Two clocks of one moment differ by at most 26 hours (UTC−12 to UTC+14).
-const CLOCKS_APART: i64 = 26 * 60 * 60 * 1000;
+/// Two clocks of one moment differ by less than two days: a [`Timestamp`] is less than a day off UTC.
+const CLOCKS_APART: i64 = 48 * 60 * 60 * 1000;
 
 /// The handoffs from the newest to the oldest.
 #[derive(Debug)]
 pub struct NewestFirst<'a> {
     index: &'a Index,
     next: u32,
-    closed: HashSet<u32>,
+    closed: Positions,
+}
+
+/// A set of positions, one bit each.
+#[derive(Debug)]
+struct Positions(Vec<u64>);
+
+impl Positions {
+    fn new(len: u32) -> Self {
+        Self(vec![0; len as usize / 64 + 1])
+    }
+
+    fn insert(&mut self, position: u32) {
+        if let Some(word) = self.0.get_mut(position as usize / 64) {
+            *word |= 1 << (position % 64);
+        }
+    }
+
+    fn contains(&self, position: u32) -> bool {
+        self.0.get(position as usize / 64).is_some_and(|word| word & (1 << (position % 64)) != 0)
+    }
 }
 
 impl NewestFirst<'_> {
@@ -29,10 +47,12 @@ impl NewestFirst<'_> {
             if row.kind != Kind::Handoff {
                 continue;
             }
-            if row.spilled || row.closes != [NOWHERE; 2] {
-                self.closed.extend(self.index.closed_by(&row)?);
+            if row.spilled {
+                self.index.closed_by(&row)?.into_iter().for_each(|closed| self.closed.insert(closed));
+            } else if row.closes != [NOWHERE; 2] {
+                row.closes.into_iter().for_each(|closed| self.closed.insert(closed));
             }
-            let live = !row.closed_before && !self.closed.remove(&position);
+            let live = !row.closed_before && !self.closed.contains(position);
             return Ok(Some(public(position, &row, live)?));
         }
         Ok(None)
@@ -54,7 +74,7 @@ impl Iterator for NewestFirst<'_> {
 impl Index {
     /// The handoffs, newest first.
     pub fn newest_first(&self) -> NewestFirst<'_> {
-        NewestFirst { index: self, next: self.len(), closed: HashSet::new() }
+        NewestFirst { index: self, next: self.len(), closed: Positions::new(self.len()) }
     }
 
     /// The handoff at a position; `None` for other rows.

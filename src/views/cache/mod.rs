@@ -10,6 +10,8 @@
 //! a row is pushed, so that the result does not depend on the steps in which the log became known.
 
 mod add;
+#[cfg(test)]
+mod figures;
 mod find;
 mod head;
 mod heap;

@@ -38,7 +38,7 @@ fn handoff(number: u8) -> Handoff {
         status: Status::ALL[usize::from(number) % Status::ALL.len()],
         topic: format!("topic {number}").parse().expect("valid"),
         metadata: Metadata {
-            branch: (number % 4 > 0).then(|| format!("branch-{}", number % 4)),
+            branch: (!number.is_multiple_of(4)).then(|| format!("branch-{}", number % 4)),
             previous: (number % 5 > 1).then(|| Link::Id(id(number.wrapping_mul(7) % 40))),
             resumed_from: (number % 6 == 1).then(|| Link::Text("claude/2026-08-18-1401".into())),
             supersedes: (0..number % 4).map(|n| Link::Id(id(n * 9))).collect(),
@@ -53,7 +53,7 @@ fn handoff(number: u8) -> Handoff {
 fn entry(number: u8) -> Entry {
     let blob = Some(commit_name(1000 + u32::from(number)));
     if number % 11 == 10 {
-        let created = (number % 2 == 0).then(|| handoff(number).created);
+        let created = number.is_multiple_of(2).then(|| handoff(number).created);
         return Entry {
             id: id(number),
             kind: EventKind::Other("claim".into()),
@@ -197,8 +197,10 @@ proptest! {
         let mut index = built(&commits);
         let expected = comparable(built(&commits));
         let again = commits[from.index(commits.len() + 1)..].to_vec();
+        let twice = built(&[&again[..], &commits[..], &again[..]].concat());
         index.extend(again, Some(commit_name(7))).expect("sound");
-        prop_assert_eq!(comparable(index), expected);
+        prop_assert_eq!(comparable(index), expected.clone());
+        prop_assert_eq!(comparable(twice), expected);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Facts about whole refreshes, with a document format that is short enough to read.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -61,6 +61,17 @@ fn document(new: &New<'_>) -> Handoff {
     }
 }
 
+/// The commit of the log that records a handoff.
+fn commit(new: &New<'_>) -> LogCommit {
+    let (id, document) = (id_of(new.topic), document(new));
+    LogCommit {
+        name: ObjectName::from_bytes(&id.as_bytes()[..20]),
+        effective: document.created.millis(),
+        entries: vec![Entry { id, kind: EventKind::Handoff, blob: None, event: Event::Handoff(Box::new(document)) }],
+        anomalies: Vec::new(),
+    }
+}
+
 fn render(document: &Handoff, names: &FileNames) -> String {
     let previous = names.previous.as_ref().map_or("none".into(), SessionName::to_string);
     format!("handoff {}\nid {}\nname {}\nprevious {previous}\n", document.topic, names.id, names.session)
@@ -91,35 +102,22 @@ impl World {
 
     /// Adds a handoff to the log at its own time.
     fn add(&mut self, new: &New<'_>) {
-        let document = document(new);
-        let id = id_of(new.topic);
-        self.commits.push(LogCommit {
-            name: ObjectName::from_bytes(&id.as_bytes()[..20]),
-            effective: document.created.millis(),
-            entries: vec![Entry {
-                id,
-                kind: EventKind::Handoff,
-                blob: None,
-                event: Event::Handoff(Box::new(document)),
-            }],
-            anomalies: Vec::new(),
-        });
+        self.commits.push(commit(new));
     }
-
     fn refresh(&self, mode: Mode) -> RefreshReport {
         self.refresh_with(mode, &[])
     }
 
     fn refresh_with(&self, mode: Mode, continuations: &[Continuation]) -> RefreshReport {
-        let documents: HashMap<EventId, Handoff> = self
-            .commits
-            .iter()
-            .flat_map(|commit| &commit.entries)
-            .filter_map(|entry| match &entry.event {
-                Event::Handoff(document) => Some((entry.id, (**document).clone())),
-                Event::Opaque { .. } => None,
-            })
-            .collect();
+        self.refresh_from(mode, continuations, &|| self.commits.clone())
+    }
+
+    fn refresh_from(
+        &self,
+        mode: Mode,
+        continuations: &[Continuation],
+        log: &dyn Fn() -> Vec<LogCommit>,
+    ) -> RefreshReport {
         refresh(&Refresh {
             work_dir: &self.top(),
             state_dir: &self.dir.path().join("state"),
@@ -130,15 +128,17 @@ impl World {
             continuations,
             fresh: &|| {
                 let mut index = Index::empty(&self.lanes);
-                index.extend(self.commits.clone(), None)?;
+                index.extend(log(), None)?;
                 Ok(index)
             },
             document: &|summary| {
-                documents
-                    .get(&summary.id)
-                    .filter(|document| document.topic.as_str() != LOST)
-                    .cloned()
-                    .ok_or_else(|| "no such document".into())
+                let log = log();
+                let mut entries = log.iter().flat_map(|commit| &commit.entries);
+                let found = entries.find(|entry| entry.id == summary.id && summary.topic.as_str() != LOST);
+                match found.map(|entry| &entry.event) {
+                    Some(Event::Handoff(document)) => Ok((**document).clone()),
+                    Some(Event::Opaque { .. }) | None => Err("no such document".into()),
+                }
             },
             render: &render,
             parse: &parse,
@@ -474,6 +474,72 @@ fn a_directory_that_leads_out_is_refused_and_the_rest_is_written() {
     assert!(texts(&report)[0].contains(&resolved.display().to_string()));
     assert_eq!(fs::read_dir(&victim).expect("there").count(), 0);
     assert!(world.read(".claude/INDEX.md").contains("second") && world.read(ALL_INDEX).contains("first"));
+}
+
+#[test]
+fn of_many_writers_at_once_the_last_leaves_every_view_right() {
+    let mut world = World::new();
+    let log = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for number in 0..12 {
+            let (world, log) = (&world, &log);
+            scope.spawn(move || {
+                let agent = ["codex", "claude"][number % 2];
+                let topic = format!("job {number}");
+                let mut new = commit(&New { agent, topic: &topic, ..CODEX });
+                let mut commits = log.lock().expect("nobody panicked");
+                new.effective += i64::try_from(commits.len()).expect("few");
+                commits.push(new);
+                drop(commits);
+                let now = || log.lock().expect("nobody panicked").clone();
+                let report = world.refresh_from(Mode::Incremental, &[], &now);
+                assert_eq!(texts(&report), Vec::<String>::new());
+            });
+        }
+    });
+    world.commits = log.into_inner().expect("nobody panicked");
+    assert_eq!(world.files(), world.expected());
+}
+
+#[test]
+#[ignore = "figures, not facts"]
+fn figures() {
+    use std::io::Write;
+    for count in [10, 1000, 20_000] {
+        let world = World::new();
+        let cache = world.dir.path().join("cache");
+        let topics: Vec<String> = (0..=count).map(|number| format!("topic {number}")).collect();
+        let new = |number: usize| {
+            let agent = ["codex", "claude", "opencode"][number % 3];
+            commit(&New { agent, topic: &topics[number], minute: number as i64 * 10, ..CODEX })
+        };
+        let mut index = Index::empty(&world.lanes);
+        index.extend((0..count).map(new), None).expect("sound");
+        index.save(&cache).expect("saved");
+        let run = |mode| {
+            let start = std::time::Instant::now();
+            let report = refresh(&Refresh {
+                work_dir: &world.top(),
+                state_dir: &world.dir.path().join("state"),
+                exclude_file: &world.dir.path().join("info/exclude"),
+                layout: world.layout,
+                mode,
+                lanes: &world.lanes,
+                continuations: &[],
+                fresh: &|| Ok(Index::load(&cache, &world.lanes)),
+                document: &|summary| Ok(document(&New { topic: summary.topic.as_str(), ..CODEX })),
+                render: &render,
+                parse: &parse,
+            });
+            (start.elapsed().as_secs_f64() * 1000.0, report.expect("refreshed").written)
+        };
+        let first = run(Mode::Full);
+        index.extend([new(count)], None).expect("sound");
+        index.save(&cache).expect("saved");
+        let (append, nothing, full) = (run(Mode::Incremental), run(Mode::Incremental), run(Mode::Full));
+        writeln!(std::io::stderr(), "{count}: first {first:?} append {append:?} nothing {nothing:?} full {full:?}")
+            .expect("written");
+    }
 }
 
 proptest! {
