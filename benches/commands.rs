@@ -48,7 +48,7 @@ fn stream(size: usize) -> Vec<u8> {
     let mut previous = None;
     for at in 0..size {
         let created = Timestamp::new(start.millis() + at as i64 * 61_000, 0).expect("a time");
-        let handoff = handoff(at, created, previous.filter(|_| at % 3 == 0));
+        let handoff = handoff(at, created, previous.filter(|_| at.is_multiple_of(3)));
         let bytes = document::canonical(&handoff);
         let id = document::id(&handoff);
         write!(stream, "blob\nmark :{}\ndata {}\n", at + 1, bytes.len()).expect("a Vec takes every write");
@@ -79,7 +79,7 @@ fn handoff(at: usize, created: Timestamp, previous: Option<git_handoff::model::E
         created,
         agent: agent.parse().expect("a name"),
         trigger: Trigger::Manual,
-        status: if at % 5 == 0 { Status::Completed } else { Status::InProgress },
+        status: if at.is_multiple_of(5) { Status::Completed } else { Status::InProgress },
         topic: format!("piece {at} of the work").parse().expect("a topic"),
         metadata: Metadata {
             branch: Some(format!("feat/{}", at % 50)),

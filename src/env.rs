@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::{Local, Offset, TimeZone};
 
@@ -103,6 +105,33 @@ impl Env {
         let mut bytes = Vec::new();
         io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Standard input, if anything comes or it ends within `patience`; nothing if it stays open and silent, as it does
+    /// where somebody started this program without saying what its input is.
+    ///
+    /// # Errors
+    /// When reading fails.
+    pub fn read_offered_stdin(&self, limit: u64, patience: Duration) -> io::Result<Option<Vec<u8>>> {
+        let (first, offered) = mpsc::channel();
+        let reader = thread::spawn(move || {
+            let mut bytes = vec![0];
+            let count = io::stdin().lock().read(&mut bytes)?;
+            bytes.truncate(count);
+            // When patience has ended nobody listens any more, and the bytes are nobody's.
+            let listened = first.send(()).is_ok();
+            if listened && count > 0 {
+                io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
+            }
+            Ok(bytes)
+        });
+        match offered.recv_timeout(patience) {
+            Err(mpsc::RecvTimeoutError::Timeout) => Ok(None),
+            Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => match reader.join() {
+                Ok(bytes) => bytes.map(Some),
+                Err(_) => Err(io::Error::other("the reader of standard input stopped")),
+            },
+        }
     }
 
     /// The processes above this one (id and name), nearest first, as far as the system tells (`/proc`).

@@ -140,8 +140,14 @@ fn secret_failure(found: &[Located]) -> Failure {
         .detail("findings", found.iter().map(finding_json).collect::<Vec<_>>())
 }
 
+/// How many faults are told of in a message; all are in its details.
+const MOST_SHOWN: usize = 20;
+
 fn score_failure(score: &Score) -> Failure {
-    let missing: Vec<String> = score.missing.iter().map(|text| format!("  {text}")).collect();
+    let mut missing: Vec<String> = score.missing.iter().take(MOST_SHOWN).map(|text| format!("  {text}")).collect();
+    if score.missing.len() > MOST_SHOWN {
+        missing.push(format!("  … and {} more", score.missing.len() - MOST_SHOWN));
+    }
     Failure::new(
         Code::ScoreTooLow,
         format!("the handoff scores {} of 100; {} are needed\n{}", score.total, Score::THRESHOLD, missing.join("\n")),

@@ -21,7 +21,7 @@ pub use error::{Code, Failure};
 
 use crate::env::{Env, EnvError};
 use crate::model::Lanes;
-use crate::ui::{Colour, Face, Ui};
+use crate::ui::{Colour, Face, Ui, printable};
 use args::{Cli, Command};
 use session::Session;
 
@@ -89,7 +89,7 @@ fn not_a_command(env: &Env, error: &clap::Error, out: &mut dyn Write, err: &mut 
 /// Says a failure and returns its exit code.
 fn say(failure: &Failure, face: Face, err: &mut dyn Write) -> u8 {
     let text = match face {
-        Face::Json => format!("{:#}", failure.json()),
+        Face::Json => printable(&failure.json()),
         Face::Text | Face::Quiet => failure.to_string(),
     };
     // Where nobody hears the message, the exit code still says it.

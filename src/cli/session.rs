@@ -219,7 +219,7 @@ impl<'e> Session<'e> {
 
     fn ambiguous(&self, index: &Index, text: &str, positions: &[u32]) -> Result<Failure, Failure> {
         let summaries = positions.iter().map(|at| index.summary(*at)).collect::<Result<Vec<_>, _>>()?;
-        let lines: Vec<String> = summaries.iter().map(|each| one_line(each)).collect();
+        let lines: Vec<String> = summaries.iter().map(one_line).collect();
         let ids: Vec<String> = summaries.iter().map(|each| each.id.to_string()).collect();
         Ok(Failure::new(Code::Ambiguous, format!("'{text}' may be any of\n  {}", lines.join("\n  ")))
             .hint("give more digits of the id")
@@ -322,9 +322,10 @@ pub(super) fn one_line(summary: &Summary) -> String {
 }
 
 fn missing(summary: &Summary, error: &ObjectError) -> Failure {
-    match error {
-        ObjectError::Missing { .. } => body_is_missing(summary),
-        other => Failure::because(Code::HandoffTampered, other).detail("id", summary.id.to_string()),
+    if matches!(error, ObjectError::Missing { .. }) {
+        body_is_missing(summary)
+    } else {
+        Failure::because(Code::HandoffTampered, error).detail("id", summary.id.to_string())
     }
 }
 

@@ -145,10 +145,12 @@ pub(super) fn append_failure<E: std::error::Error + 'static>(error: &AppendError
         AppendError::Decision(_) | AppendError::Event { .. } | AppendError::Write(_) | AppendError::Ref(_) => Code::Git,
     };
     let failure = Failure::because(code, error);
-    match code {
-        Code::Contended => failure.hint("others are writing to the log; try again"),
-        Code::StorageFull => failure.hint("the file system is full: make room and try again"),
-        _ => failure,
+    if code == Code::Contended {
+        failure.hint("others are writing to the log; try again")
+    } else if code == Code::StorageFull {
+        failure.hint("the file system is full: make room and try again")
+    } else {
+        failure
     }
 }
 

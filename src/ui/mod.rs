@@ -11,6 +11,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Effects, Style};
 use serde_json::Value;
 
+use crate::model::visible_line;
+
 pub use envelope::{Envelope, Fact};
 pub use table::Table;
 
@@ -105,6 +107,24 @@ impl Page<'_> {
     }
 }
 
+/// JSON in which every character that could act on a terminal is written as an escape. Only strings can hold one, and
+/// the escape stands for the same character.
+pub fn printable(json: &Value) -> String {
+    let text = format!("{json:#}");
+    if text.is_ascii() {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii() || visible_line(c.encode_utf8(&mut [0; 4])).chars().eq([c]) {
+            out.push(c);
+        } else {
+            out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    out
+}
+
 /// The two streams of a command and what is wanted on them.
 pub struct Ui<'w> {
     face: Face,
@@ -138,7 +158,7 @@ impl<'w> Ui<'w> {
     fn write(&mut self, report: &dyn Report) -> io::Result<()> {
         match self.face {
             Face::Text => report.text(&mut Page { out: self.out, colour: self.colour })?,
-            Face::Json => writeln!(self.out, "{:#}", report.json())?,
+            Face::Json => writeln!(self.out, "{}", printable(&report.json()))?,
             Face::Quiet => {
                 if let Some(text) = report.quiet() {
                     writeln!(self.out, "{text}")?;
@@ -173,5 +193,18 @@ impl<'w> Ui<'w> {
         if writeln!(self.err, "{kind}: {text}").is_err() {
             self.colour = Colour::Off;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_escapes_what_could_act_on_a_terminal_and_keeps_its_meaning() {
+        let value = serde_json::json!(["\u{9b}31m", "\u{202e}", "\u{e0001}", "é😀"]);
+        let text = printable(&value);
+        assert_eq!(text, "[\n  \"\\u009b31m\",\n  \"\\u202e\",\n  \"\\udb40\\udc01\",\n  \"é😀\"\n]");
+        assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
     }
 }

@@ -24,7 +24,7 @@ fn a_reader_that_is_gone_is_no_error_and_a_full_device_is_one() {
         assert_eq!(closed.code, 0, "{command}: {}", closed.err);
         let full = shell(&sandbox, &format!("git-handoff {command} >/dev/full"));
         assert_eq!(full.code, 1, "{command}");
-        assert!(full.err.contains("error: ") && !full.err.contains("panick"), "{command}: {}", full.err);
+        assert!(full.err.contains("error") && !full.err.contains("panick"), "{command}: {}", full.err);
     }
 }
 
@@ -102,13 +102,9 @@ fn completions_and_the_manual_are_printed_without_a_repository() {
 fn the_demo_shows_the_whole_path() {
     let sandbox = Sandbox::empty();
     let out = sandbox.handoff(&["demo"]).ok();
-    for part in [
-        "git handoff create",
-        "git handoff resume",
-        "git log refs/handoffs/log",
-        "--notes=handoffs",
-        "git fsck --strict",
-    ] {
+    for part in
+        ["git handoff create", "git handoff resume", "refs/handoffs/log", "--notes=handoffs", "git fsck --strict"]
+    {
         assert!(out.contains(part), "{part} is missing in\n{out}");
     }
 }

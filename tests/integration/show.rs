@@ -91,6 +91,7 @@ fn what_was_created_with_crlf_and_a_byte_order_mark_is_the_same_document() {
     let mut sandbox = Sandbox::repository();
     sandbox.clock("2026-08-18T10:00:00Z");
     let text = body("x");
+    sandbox.create("before", &[]);
     sandbox.handoff_with(&["create", "--from", "-", "x"], &text).ok();
     let crlf = format!("\u{feff}{}", text.replace('\n', "\r\n"));
     let ran = sandbox.handoff_with(&["create", "--from", "-", "x"], crlf);

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -27,6 +28,9 @@ use crate::views::files::Mode;
 
 /// How many changed and untracked files are asked of git.
 const MAX_OPEN_FILES: usize = Handoff::MAX_COLLECTED_FILES;
+
+/// How long standard input may stay silent where flags give content already.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 ///
@@ -57,8 +61,11 @@ impl Typed {
                 })?;
                 Ok(Self { bytes, file: Some(path) })
             }
-            None if args.draft || session.env.stdin_is_terminal || has_content(&args.content) => {
-                Ok(Self { bytes: Vec::new(), file: None })
+            None if session.env.stdin_is_terminal => Ok(Self { bytes: Vec::new(), file: None }),
+            None if args.draft || has_content(&args.content) => {
+                // The flags may be all that there is: nobody waits for ever for an input that was never meant.
+                let offered = session.env.read_offered_stdin(limit, PATIENCE)?;
+                Ok(Self { bytes: offered.unwrap_or_default(), file: None })
             }
             None => Ok(Self { bytes: session.env.read_stdin(limit)?, file: None }),
         }
@@ -110,10 +117,7 @@ fn attempt(
 }
 
 fn input_code(error: &document::DocumentError) -> Code {
-    match error {
-        document::DocumentError::TooLarge { .. } => Code::TooLarge,
-        _ => Code::BadInput,
-    }
+    if matches!(error, document::DocumentError::TooLarge { .. }) { Code::TooLarge } else { Code::BadInput }
 }
 
 fn allowed_findings(args: &args::Create) -> Result<Vec<Fingerprint>, Failure> {
