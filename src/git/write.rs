@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use gix::objs::Kind;
@@ -143,18 +143,43 @@ impl<'r> ObjectWriter<'r> {
         self.object(object.kind(), &bytes)
     }
 
-    /// Writes an object unless the repository has it.
+    /// Writes an object as a loose file, also when the repository has it: the one that it has may be unreachable, and
+    /// `git gc` about to remove it.
     pub(super) fn object(&self, kind: Kind, bytes: &[u8]) -> Result<ObjectName, WriteError> {
-        use gix::objs::Write as _;
         let id = gix::objs::compute_hash(self.repo.gix.object_hash(), kind, bytes).map_err(sorted)?;
-        if !self.repo.gix.objects.exists_without_refresh(&id) {
-            self.repo.gix.objects.write_buf_with_known_id(kind, bytes, id).map_err(sorted)?;
-            self.share(&named(id))?;
-        }
         let name = named(id);
-        // One that was there before may have been left by a process that died before it synced.
+        self.write_loose(&name, kind, bytes)?;
+        self.share(&name)?;
         self.pending.borrow_mut().push(name);
         Ok(name)
+    }
+
+    /// The name that a blob of these bytes has, without writing it.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    pub fn name_of_blob(&self, bytes: &[u8]) -> Result<ObjectName, WriteError> {
+        gix::objs::compute_hash(self.repo.gix.object_hash(), Kind::Blob, bytes).map(named).map_err(sorted)
+    }
+
+    /// Writes the loose file the way git does: compressed into `tmp_obj_…` beside its place, then renamed. Should this
+    /// process be killed, `git gc` knows that name as a leftover. gix names its temporary files otherwise, and does not
+    /// expect that a `git gc` removes an empty fan-out directory under its feet.
+    fn write_loose(&self, name: &ObjectName, kind: Kind, bytes: &[u8]) -> Result<(), WriteError> {
+        let path = self.place_of(name);
+        let mut attempt = 1;
+        loop {
+            match loose_file(&path, kind, bytes) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < MAX_ATTEMPTS => attempt += 1,
+                Err(error) => return Err(refused(&path, error)),
+                Ok(()) => return Ok(()),
+            }
+        }
+    }
+
+    fn place_of(&self, name: &ObjectName) -> PathBuf {
+        let hex = name.to_string();
+        self.repo.gix.objects.store_ref().path().join(&hex[..2]).join(&hex[2..])
     }
 
     /// Gives a new object the permissions that `core.sharedRepository` asks for, which gix does not.
@@ -175,10 +200,29 @@ impl<'r> ObjectWriter<'r> {
 
     /// The loose file of an object; `None` when it is in a pack, which git has synced.
     fn loose_path(&self, name: &ObjectName) -> Option<PathBuf> {
-        let hex = name.to_string();
-        let path = self.repo.gix.objects.store_ref().path().join(&hex[..2]).join(&hex[2..]);
-        path.exists().then_some(path)
+        Some(self.place_of(name)).filter(|path| path.exists())
     }
+}
+
+/// How often an object is tried whose directory keeps vanishing.
+const MAX_ATTEMPTS: u32 = 100;
+
+fn loose_file(path: &Path, kind: Kind, bytes: &[u8]) -> io::Result<()> {
+    let dir = path.parent().expect("a loose object lies in a fan-out directory");
+    match std::fs::create_dir(dir) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let file = tempfile::Builder::new().prefix("tmp_obj_").rand_bytes(6).tempfile_in(dir)?;
+    let mut deflate = gix::zlib::stream::deflate::Write::new(file, gix::zlib::Compression::BEST_SPEED);
+    deflate.write_all(&gix::objs::encode::loose_header(kind, bytes.len() as u64))?;
+    deflate.write_all(bytes)?;
+    deflate.flush()?;
+    let file = deflate.into_inner();
+    #[cfg(unix)]
+    file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444))?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Syncs these files or directories side by side: a journalling file system then pays for one commit.
@@ -202,11 +246,15 @@ pub(super) fn sync(path: &Path) -> Result<(), WriteError> {
     if source.kind() == io::ErrorKind::NotFound || (not_for_directories && path.is_dir()) {
         return Ok(());
     }
-    Err(match Refusal::of(&source) {
+    Err(refused(path, source))
+}
+
+fn refused(path: &Path, source: io::Error) -> WriteError {
+    match Refusal::of(&source) {
         Some(Refusal::NotWritable) => WriteError::NotWritable(source),
         Some(Refusal::Full) => WriteError::StorageFull(source),
         None => WriteError::Sync { path: path.into(), source },
-    })
+    }
 }
 
 /// The system errors that callers react to.

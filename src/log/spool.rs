@@ -212,7 +212,7 @@ impl Log<'_> {
         let dir = self.repo.state_dir();
         let lock = || {
             fs::create_dir_all(&dir)?;
-            let file = fs::File::create(dir.join("spool.lock"))?;
+            let file = fs::File::create(dir.join("spool.flock"))?;
             file.lock()?;
             Ok(file)
         };

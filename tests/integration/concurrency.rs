@@ -27,7 +27,10 @@ fn views_are_right(sandbox: &Sandbox, handoffs: usize) {
     assert_eq!(lines, handoffs);
     let leftover = sandbox.run(
         "bash",
-        &["-c", "find .git .codex .claude .session-transfer -name '*.lock' -o -name '*.tmp*' -o -name '.tmp*'"],
+        &[
+            "-c",
+            "find .git .codex .claude .session-transfer -name '*.lock' -size +0 -o -name '*.tmp*' -o -name '.tmp*'",
+        ],
         b"",
     );
     assert_eq!(leftover.ok(), "");

@@ -60,7 +60,7 @@ pub fn refresh(request: &Refresh<'_>) -> Result<RefreshReport, ViewError> {
 fn lock(state_dir: &Path) -> Result<File, ViewError> {
     let failed = |source| ViewError::State { path: state_dir.to_owned(), source };
     fs::create_dir_all(state_dir).map_err(failed)?;
-    let file = open_lock(&state_dir.join("views.lock")).map_err(failed)?;
+    let file = open_lock(&state_dir.join("views.flock")).map_err(failed)?;
     let start = Instant::now();
     loop {
         match file.try_lock() {
