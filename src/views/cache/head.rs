@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::model::Lanes;
+use crate::views::files::write::{open_lock, replace_private};
 
 use super::heap::Heap;
 use super::maps::Maps;
@@ -166,7 +167,7 @@ pub(super) fn save(index: &mut Index, dir: &Path) -> Result<Saved, CacheError> {
         return Ok(Saved::Overlaid);
     }
     fs::create_dir_all(dir)?;
-    let lock = OpenOptions::new().create(true).append(true).open(dir.join(LOCK))?;
+    let lock = open_lock(&dir.join(LOCK))?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(Saved::Overtaken),
@@ -187,7 +188,7 @@ pub(super) fn save(index: &mut Index, dir: &Path) -> Result<Saved, CacheError> {
         return Ok(Saved::Unchanged);
     }
     write(index, dir, generation)?;
-    replace(dir, &bytes)?;
+    replace_private(&dir.join(HEAD), &bytes)?;
     index.origin = Origin { head: Some(bytes), generation, rows: head.rows, heap: head.heap, kept: head.rows };
     remove_others(dir, generation);
     Ok(Saved::Written)
@@ -219,11 +220,6 @@ fn append(path: &Path, length: u64, bytes: &[u8]) -> std::io::Result<()> {
     file.set_len(length)?;
     file.seek(SeekFrom::Start(length))?;
     file.write_all(bytes)
-}
-
-fn replace(dir: &Path, bytes: &[u8]) -> Result<(), CacheError> {
-    crate::views::files::write_atomically(&dir.join(HEAD), bytes)?;
-    Ok(())
 }
 
 /// Removes the files of other generations. What cannot be removed now is removed the next time.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::write::write_atomically;
+use super::write::replace_shared;
 
 /// The line above ours.
 const MARKER: &str = "# git-handoff: generated views";
@@ -21,7 +21,7 @@ pub(super) fn ensure(file: &Path, dirs: &[&str]) -> io::Result<()> {
         Some(new) => {
             file.parent().map_or(Ok(()), fs::create_dir_all)?;
             // Through the link, should it be one: the user keeps the file elsewhere.
-            write_atomically(&file.canonicalize().unwrap_or_else(|_| file.to_owned()), &new)
+            replace_shared(&file.canonicalize().unwrap_or_else(|_| file.to_owned()), &new)
         }
         None => Ok(()),
     }

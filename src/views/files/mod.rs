@@ -13,7 +13,7 @@ mod stamps;
 #[cfg(test)]
 mod tests;
 mod tree;
-mod write;
+pub(in crate::views) mod write;
 
 use std::error::Error;
 use std::io;
@@ -25,7 +25,6 @@ use super::cache::{CacheError, Index};
 
 pub use behind::are_behind;
 pub use refresh::refresh;
-pub use write::write_atomically;
 
 /// The index over all lanes.
 pub const ALL_INDEX: &str = ".session-transfer/INDEX.md";
@@ -204,7 +203,7 @@ pub enum Finding {
         kept: PathBuf,
     },
     /// A list names handoffs that the log does not know. Their lines stay.
-    #[error("{path} lists {lines} handoffs that are not in the log; `git handoff recover` takes them in")]
+    #[error("{path} lists handoffs that are not in the log ({lines}); `git handoff recover` takes them in")]
     FileOnly {
         /// The file.
         path: String,

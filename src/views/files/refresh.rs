@@ -31,6 +31,11 @@ pub fn refresh(request: &Refresh<'_>) -> Result<RefreshReport, ViewError> {
     let index = (request.fresh)().map_err(ViewError::Index)?;
     let tree = Tree::new(request.work_dir)
         .map_err(|source| ViewError::WorkTree { path: request.work_dir.to_owned(), source })?;
+    for lane in request.lanes.all() {
+        tree.sweep(&lane.dir);
+        tree.sweep(&format!("{}/handoffs", lane.dir));
+    }
+    tree.sweep(".session-transfer");
     let lanes = configuration(request.lanes);
     let mut work = Work {
         placing: Placing::new(request, &index, &tree),

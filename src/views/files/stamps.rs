@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{EventId, Lanes};
 
 use super::super::cache::{CacheError, Index};
-use super::write::write_atomically;
+use super::write::replace_private;
 
 const FORMAT: u32 = 1;
 
@@ -88,7 +88,7 @@ impl Stamps {
         let bytes = serde_json::to_vec(self).expect("strings and numbers can always be written as JSON");
         match fs::read(path(dir)) {
             Ok(old) if old == bytes => Ok(()),
-            _ => write_atomically(&path(dir), &bytes),
+            _ => replace_private(&path(dir), &bytes),
         }
     }
 
@@ -138,6 +138,6 @@ pub(super) fn keep(dir: &Path, path: &str, bytes: &[u8]) -> io::Result<PathBuf> 
     fs::create_dir_all(&dir)?;
     let name = path.trim_start_matches('.').replace('/', "-");
     let kept = dir.join(format!("{name}.{}", digest(bytes)));
-    write_atomically(&kept, bytes)?;
+    replace_private(&kept, bytes)?;
     Ok(kept)
 }

@@ -437,6 +437,16 @@ fn views_that_somebody_removed_come_back() {
 }
 
 #[test]
+fn what_a_killed_process_left_is_removed() {
+    let mut world = World::new();
+    world.put(".claude/handoffs/.git-handoff.tmp", "half");
+    world.put(".session-transfer/.git-handoff.tmp", "half");
+    world.add(&CODEX);
+    world.refresh(Mode::Incremental);
+    assert_eq!(world.files(), world.expected());
+}
+
+#[test]
 fn closing_a_handoff_of_another_lane_refreshes_that_lane() {
     let mut world = World::new();
     world.add(&CODEX);

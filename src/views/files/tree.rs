@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Component, Path, PathBuf};
 
 use super::Finding;
-use super::write::write_atomically;
+use super::write::{replace, sweep};
 
 /// More links than any sane path goes through.
 const MAX_LINKS: u32 = 40;
@@ -40,8 +40,15 @@ impl Tree {
         let real = self.resolve(path)?;
         self.failing(path, || {
             real.parent().map_or(Ok(()), fs::create_dir_all)?;
-            write_atomically(&real, bytes)
+            replace(&real, bytes)
         })
+    }
+
+    /// Removes what a killed process left in a directory. What cannot be removed stands in nobody's way.
+    pub(super) fn sweep(&self, dir: &str) {
+        if let Ok(real) = self.resolve(dir) {
+            sweep(&real).ok();
+        }
     }
 
     /// Adds to the end of a file in one write.
