@@ -21,6 +21,7 @@ mod refs_with_git;
 mod repo;
 mod revision;
 mod status;
+mod turn;
 mod write;
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use gix::refs::{FullName, Target};
 
 use super::objects::named;
 use super::repo::RefStorage;
+use super::turn::Turn;
 use super::write::{Refusal, sync, system_error};
 use super::{CommandError, Identity, ObjectError, Repo, WriteError};
 use crate::model::ObjectName;
@@ -172,7 +173,16 @@ impl Repo {
         if self.git_must_move_refs() {
             return self.swap_with_git(name, expected, new, reflog);
         }
-        self.swap_with_gix(full, expected, new, reflog)
+        let busy = |source: std::io::Error| RefError::Locked { name: name.into(), source: source.into() };
+        let mut turn = Turn::take(&self.shared_state_dir(), self.common_dir()).map_err(busy)?;
+        if let Some(turn) = &mut turn {
+            turn.intend(name, new).map_err(busy)?;
+        }
+        let swapped = self.swap_with_gix(full, expected, new, reflog);
+        if let Some(turn) = turn {
+            turn.done().map_err(busy)?;
+        }
+        swapped
     }
 
     /// Reads the loose file before `packed-refs`, as git does: `git pack-refs` writes the one before it removes the

@@ -167,7 +167,7 @@ fn finish(
     let views = match &recorded.stored {
         Stored::Log { summary, novelty } => {
             if *novelty == Novelty::Known {
-                ui.note(format!("this very document is already recorded as {}", summary.session()));
+                ui.warn(format!("this very document is already recorded, as {}", summary.session()));
             }
             let views = session.refresh_views(index, Mode::Incremental, ui);
             session.add_notes(std::slice::from_ref(summary.as_ref()), ui);
