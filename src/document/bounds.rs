@@ -27,7 +27,7 @@ pub fn within_bounds(handoff: &Handoff) -> Result<(), BoundsError> {
     size(handoff)
 }
 
-fn lengths(content: &Content) -> [(&'static str, usize); 13] {
+fn lengths(content: &Content) -> [(&'static str, usize); 14] {
     [
         ("scope.included", content.scope.included.len()),
         ("scope.excluded", content.scope.excluded.len()),
@@ -42,6 +42,7 @@ fn lengths(content: &Content) -> [(&'static str, usize); 13] {
         ("prerequisites", content.prerequisites.len()),
         ("pending_steps", content.pending_steps.len()),
         ("context_refs", content.context_refs.len()),
+        ("extra", content.extra.len()),
     ]
 }
 
@@ -89,4 +90,67 @@ fn size(handoff: &Handoff) -> Result<(), BoundsError> {
     let sizes = fields.map(|(name, value)| (canonical_bytes(value).len(), name));
     let (largest, field) = sizes.max().map(|(largest, name)| (largest, name.clone())).unwrap_or_default();
     Err(BoundsError::Bytes { bytes, limit, field, largest })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::document::examples::billing;
+
+    fn refusal(handoff: &Handoff) -> String {
+        within_bounds(handoff).expect_err("out of bounds").to_string()
+    }
+
+    #[test]
+    fn an_ordinary_document_is_within_bounds() {
+        assert_eq!(within_bounds(&billing()), Ok(()));
+    }
+
+    #[test]
+    fn the_last_byte_that_fits_and_the_first_that_does_not() {
+        let mut handoff = billing();
+        let rest = Handoff::MAX_BYTES - super::super::canonical(&handoff).len();
+        let state = handoff.content.current_state.get_or_insert_default();
+        state.push_str(&"x".repeat(rest));
+        assert_eq!(within_bounds(&handoff), Ok(()));
+        handoff.content.current_state.get_or_insert_default().push('x');
+        assert_eq!(
+            refusal(&handoff),
+            "the document has 262145 bytes of canonical JSON; at most 262144 are allowed. The largest field is \
+             'current_state' with 260916 bytes: put long material into a file and reference it"
+        );
+    }
+
+    #[test]
+    fn a_list_is_refused_with_its_length() {
+        let mut handoff = billing();
+        handoff.content.decisions = vec![String::new(); 1001];
+        let expected =
+            "'decisions' has 1001 entries; at most 1000 are allowed: put the list into a file and reference it";
+        assert_eq!(refusal(&handoff), expected);
+    }
+
+    #[test]
+    fn numbers_that_canonical_json_would_round_are_refused() {
+        let with = |value: Value| Handoff { unknown: [("n".to_owned(), value)].into_iter().collect(), ..billing() };
+        for number in
+            [json!(9_007_199_254_740_992_u64), json!(-9_007_199_254_740_992_i64), json!(u64::MAX), json!(1e300)]
+        {
+            let expected =
+                format!("'n' holds the number {number}, which canonical JSON would round: write it as a string");
+            assert_eq!(refusal(&with(json!([number]))), expected);
+        }
+        for number in [json!(9_007_199_254_740_991_u64), json!(-1), json!(0.1), json!(1e-300)] {
+            assert_eq!(within_bounds(&with(number)), Ok(()));
+        }
+    }
+
+    #[test]
+    fn values_deeper_than_a_reader_follows_are_refused() {
+        let deep = (0..200).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+        let handoff = Handoff { unknown: [("deep".to_owned(), deep)].into_iter().collect(), ..billing() };
+        assert_eq!(refusal(&handoff), "'deep' is nested more than 100 levels deep");
+    }
 }

@@ -40,7 +40,10 @@ pub(super) fn decode_field(field: &Field, value: &Value, content: &mut Content) 
 /// Adds a text to one that may be there already.
 pub(super) fn join(slot: &mut Option<String>, text: String) {
     match slot {
-        Some(present) => *present = format!("{present}\n\n{text}"),
+        Some(present) => {
+            present.push_str("\n\n");
+            present.push_str(&text);
+        }
         None => *slot = Some(text),
     }
 }

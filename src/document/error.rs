@@ -67,11 +67,9 @@ pub enum DocumentError {
         source: ValueError,
     },
     /// The metadata is not YAML of the expected form.
-    #[error("the metadata cannot be read as YAML (line {line} of the document)")]
+    #[error("the metadata cannot be read as YAML")]
     Yaml {
-        /// The line in the document, from 1.
-        line: usize,
-        /// What is wrong with it.
+        /// What is wrong with it, and on which line of the document.
         source: Box<serde_saphyr::Error>,
     },
     /// The Markdown is not a handoff as this tool renders it.
@@ -177,4 +175,16 @@ pub enum BoundsError {
         /// How many levels are allowed.
         limit: usize,
     },
+}
+
+/// What is wrong, with every cause.
+#[cfg(test)]
+pub(super) fn told(error: &DocumentError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
 }

@@ -10,7 +10,7 @@ use crate::model::{
 const PREVIOUS: &str = "04be71c204be71c204be71c204be71c204be71c204be71c204be71c204be71c2";
 
 /// The handoff of the example.
-fn billing() -> Handoff {
+pub(super) fn billing() -> Handoff {
     let previous = Link::from(PREVIOUS);
     let file = |path: &str, change| FileEntry { path: path.into(), change: Some(change), ..FileEntry::default() };
     let evidence = |command: &str, outcome, observed_by| Evidence {
@@ -55,7 +55,7 @@ fn billing() -> Handoff {
     }
 }
 
-fn names(handoff: &Handoff) -> Names {
+pub(super) fn names(handoff: &Handoff) -> Names {
     let earlier = "2026-08-18T14:01:00+03:00".parse().expect("a time");
     Names {
         id: id(handoff),

@@ -140,7 +140,9 @@ fn split_path(line: &str, change: Option<Change>) -> Option<(String, Option<Stri
     let path = token.trim_end_matches([':', ',']);
     let rest = &line[path.len()..];
     let (path, number) = split_line_number(path);
-    let plausible = is_path(path) || (change.is_some() && is_bare(path));
+    // After a change's letter any name may be a path, but `A new adapter` is prose.
+    let ends = rest.is_empty() || rest.starts_with(" (blob ");
+    let plausible = is_path(path) || (change.is_some() && ends && is_bare(path));
     plausible.then(|| (path.to_owned(), number, rest))
 }
 
@@ -202,6 +204,7 @@ mod tests {
             ("**`src/gateway.rs`** — adds it", file("src/gateway.rs", None, Some("adds it"))),
             ("[gateway.rs](src/gateway.rs) (new)", file("gateway.rs", None, Some("(new)"))),
             ("Modified: `Makefile`", file("Makefile", Some(Change::Modified), None)),
+            ("D Makefile", file("Makefile", Some(Change::Deleted), None)),
             ("src/gateway.rs:42 the loop", file("src/gateway.rs", None, Some("line 42: the loop"))),
         ];
         for (line, expected) in lines {
@@ -211,7 +214,17 @@ mod tests {
 
     #[test]
     fn prose_is_not_a_file() {
-        for line in ["None", "n/a.", "See https://example.org/x", "https://example.org/x", "the gateway", ""] {
+        for line in [
+            "None",
+            "n/a.",
+            "A new adapter",
+            "Added tests for refunds",
+            "R2 buckets are new",
+            "See https://example.org/x",
+            "https://example.org/x",
+            "the gateway",
+            "",
+        ] {
             assert_eq!(read_entry(line), None, "{line}");
         }
     }

@@ -207,3 +207,250 @@ fn place(name: String, value: Value, input: &mut Input) -> Result<(), DocumentEr
 fn is_known(name: &str) -> bool {
     name == "extra" || FIELDS.iter().any(|field| field.json == name) || Claims::default().slot(name).is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::document::error::told;
+    use crate::model::{Change, Evidence, FileEntry, Observer, Outcome};
+
+    fn read(text: &str) -> Input {
+        read_input(text.as_bytes()).expect("it can be read")
+    }
+
+    fn refusal(bytes: &[u8]) -> String {
+        told(&read_input(bytes).expect_err("it cannot be read"))
+    }
+
+    fn texts(list: &[&str]) -> Vec<String> {
+        list.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn evidence(command: &str, outcome: Outcome) -> Evidence {
+        let (command, outcome) = (Some(command.to_owned()), Some(outcome));
+        Evidence { command, outcome, detail: None, observed_by: Observer::Author }
+    }
+
+    #[test]
+    fn a_document_of_the_older_skills_is_understood() {
+        let text = "\
+---
+topic: billing
+created: 2026-08-18 17:04
+status: wip
+reviewer: ada
+tags: [a, 1]
+---
+
+# Handoff: Billing
+
+## Session Metadata
+- Project: shop
+
+## Current State Summary
+
+It compiles.
+
+---
+
+## Codebase Understanding
+
+### Critical Files
+
+| File | Purpose |
+|------|---------|
+| `src/gateway.rs` | the adapter |
+
+### Key Patterns Discovered
+
+Ports and adapters.
+
+## Work Completed
+
+### Tasks Finished
+
+- [x] Adapter
+- [ ] Refunds
+
+### Decisions Made
+
+1. One retry
+   only
+
+Because of keys.
+
+## Pending Work
+
+### Immediate Next Steps
+
+1. Test
+2. Code
+
+## Context for Resuming Agent
+
+### Important Context
+
+Use the sandbox.
+
+### Potential Gotchas
+
+* It drops calls
+";
+        let expected = Input {
+            claims: Claims { topic: Some("billing".into()), status: Some("wip".into()), ..Claims::default() },
+            title: Some("Billing".into()),
+            content: Content {
+                current_state: Some("It compiles.".into()),
+                files_changed: vec![FileEntry {
+                    path: "src/gateway.rs".into(),
+                    note: Some("the adapter".into()),
+                    ..FileEntry::default()
+                }],
+                completed_steps: texts(&["Adapter", "Refunds"]),
+                decisions: texts(&["One retry\nonly", "Because of keys."]),
+                next_action: Some("1. Test\n2. Code".into()),
+                resume_instructions: Some("Use the sandbox.".into()),
+                known_failures: texts(&["It drops calls"]),
+                extra: [
+                    ("Session Metadata", "- Project: shop"),
+                    ("Key Patterns Discovered", "Ports and adapters."),
+                    ("created", "2026-08-18 17:04"),
+                    ("reviewer", "ada"),
+                ]
+                .map(|(heading, text)| (heading.to_owned(), text.to_owned()))
+                .into(),
+                ..Content::default()
+            },
+            unknown: json!({"tags": ["a", 1]}).as_object().expect("an object").clone(),
+            ..Input::default()
+        };
+        assert_eq!(read(text), expected);
+    }
+
+    #[test]
+    fn a_packet_has_the_documents_field_names() {
+        let packet = json!({
+            "schema": "handoff/v1", "agent": "codex", "created": "2026-08-18T17:04:00+03:00", "complete": true,
+            "dirty": false, "resumed_from": "04be", "objective": "\r\n x \r\n", "scope": {"excluded": ["y"]},
+            "files_changed": ["M src/a.rs", {"path": "b c", "change": "added"}],
+            "verification_evidence": ["passed: `make` (observed)", {"command": "x", "observed_by": "tool"}],
+            "next_action": null, "mood": "good", "energy": 3.0, "extra": {"Notes": "n"},
+        });
+        let input = read(&packet.to_string());
+        let file = |path: &str, change| FileEntry { path: path.into(), change: Some(change), ..FileEntry::default() };
+        let expected = Content {
+            objective: Some(" x".into()),
+            scope: crate::model::Scope { included: Vec::new(), excluded: texts(&["y"]) },
+            files_changed: vec![file("src/a.rs", Change::Modified), file("b c", Change::Added)],
+            verification_evidence: vec![
+                evidence("make", Outcome::Passed),
+                Evidence { outcome: None, ..evidence("x", Outcome::Passed) },
+            ],
+            extra: [("Notes", "n"), ("mood", "good")].map(|(name, text)| (name.to_owned(), text.to_owned())).into(),
+            ..Content::default()
+        };
+        assert_eq!(input.content, expected);
+        assert_eq!(Value::Object(input.unknown), json!({"energy": 3}));
+        assert!(input.complete);
+        assert_eq!(input.created.map(|created| created.to_string()), Some("2026-08-18T17:04:00+03:00".into()));
+        let claims =
+            (input.claims.agent.as_deref(), input.claims.dirty.as_deref(), input.claims.resumed_from.as_deref());
+        assert_eq!(claims, (Some("codex"), Some("false"), Some("04be")));
+    }
+
+    #[test]
+    fn what_nothing_understands_is_kept_verbatim() {
+        let text = "intro\n\n# T\n\n## Files\n\n- src/a.rs\n- none of the others\n\n## Ideas\n\n```\n## not a heading\n```\n\n## Ideas\n\nmore\n";
+        let input = read(text);
+        let extra = [
+            ("Preamble", "intro"),
+            ("T", ""),
+            ("Files", "- none of the others"),
+            ("Ideas", "```\n## not a heading\n```\n\nmore"),
+        ];
+        let kept = extra.into_iter().filter(|(_, text)| !text.is_empty());
+        assert_eq!(input.content.extra, kept.map(|(name, text)| (name.to_owned(), text.to_owned())).collect());
+        assert_eq!(input.content.files_changed.len(), 1);
+    }
+
+    #[test]
+    fn headings_of_another_level_are_understood() {
+        let first = read("# Objective\n\na\n\n# Next Steps\n\nb\n");
+        let third = read("### Objective\n\na\n\n### Next Steps\n\nb\n");
+        assert_eq!(first.content, third.content);
+        assert_eq!((first.content.objective.as_deref(), first.content.next_action.as_deref()), (Some("a"), Some("b")));
+    }
+
+    #[test]
+    fn two_sections_of_one_field_are_joined() {
+        let input = read("## Objective\n\na\n\n## Goal\n\nb\n\n## Risks\n\n- c\n\n## Gotchas\n\nd\n");
+        assert_eq!(input.content.objective.as_deref(), Some("a\n\nb"));
+        assert_eq!(input.content.known_failures, texts(&["c", "d"]));
+    }
+
+    #[test]
+    fn metadata_in_a_section_keep_every_scalar_as_it_was_written() {
+        let text = "# Session Handoff\n\n## Metadata\n\n```yaml\nbranch: no\nagent_turn: 1e3\nmodel: 0123456\ntopic: ~\ncompleteness: authoritative_for_continuation\n```\n";
+        let input = read(text);
+        let claims = [input.claims.branch, input.claims.agent_turn, input.claims.model, input.claims.topic];
+        assert_eq!(claims.map(|claim| claim.unwrap_or_default()), ["no", "1e3", "0123456", ""]);
+        assert!(input.complete);
+        assert_eq!(input.title, None);
+    }
+
+    #[test]
+    fn refusals_name_the_place_and_what_belongs_there() {
+        let cases: [(&[u8], &str); 9] = [
+            (
+                b"a\nb\xff",
+                "line 2 is not valid UTF-8 (byte 3 of the input): invalid utf-8 sequence of 1 bytes from index 3",
+            ),
+            (b"a\n\nb\0", "line 3 contains a NUL byte (byte 4 of the input): a handoff is text"),
+            (b"{\"topic\": \"a", "the JSON cannot be read: EOF while parsing a string at line 1 column 12"),
+            (b"{\"topic\": 5}", "'topic' must be a string, not a number"),
+            (b"{\"decisions\": \"a\"}", "'decisions' must be a list of strings, not a string"),
+            (b"{\"decisions\": [\"a\", {}]}", "'decisions[1]' must be a string, not an object"),
+            (
+                b"{\"files_changed\": [{\"path\": \"a\", \"change\": \"Z\"}]}",
+                "'files_changed[].change' has a value that is not allowed: 'Z' is not one of A, M, D, R, C, T",
+            ),
+            (b"{\"schema\": \"handoff/v9\"}", "the schema is 'handoff/v9'; this version reads handoff/v1"),
+            (
+                b"{\"authority\": \"root\"}",
+                "'authority' has a value that is not allowed: 'root' is not 'inform_only', the only authority that a document has by itself",
+            ),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(refusal(bytes), expected);
+        }
+    }
+
+    #[test]
+    fn wrong_yaml_is_refused_with_its_line() {
+        let cases = ["---\ntopic: a\ntopic: b\n---\n", "# T\n\n## Metadata\n\n```yaml\ntopic: [a\n```\n"];
+        let ends = ["at line 3, column 1", "at line 6, column 8"];
+        for (text, end) in cases.into_iter().zip(ends) {
+            assert!(refusal(text.as_bytes()).ends_with(end), "{}", refusal(text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn what_nobody_could_seal_is_refused_before_it_is_parsed() {
+        let error = read_input(&vec![b'{'; MAX_INPUT + 1]).expect_err("too large");
+        assert!(matches!(error, DocumentError::TooLarge { bytes, limit: MAX_INPUT } if bytes == MAX_INPUT + 1));
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_without_a_crash() {
+        let deep = format!("{{\"x\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(matches!(read_input(deep.as_bytes()), Err(DocumentError::Json(_))));
+    }
+
+    #[test]
+    fn an_edited_field_is_not_hidden_by_what_an_unknown_version_wrote() {
+        let text = "# Session Handoff\n\n## Metadata\n\n```yaml\nunknown: '{\"objective\": 1, \"later\": 2}'\n```\n\n## Objective\n\nnew\n";
+        assert_eq!(Value::Object(read(text).unknown), json!({"later": 2}));
+    }
+}

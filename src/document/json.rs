@@ -167,3 +167,60 @@ pub(super) fn decode_content(object: &Object<'_>) -> Result<Content, DocumentErr
     }
     Ok(content)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::examples::billing;
+
+    /// The JSON of the example with some fields replaced.
+    fn with(fields: Value) -> Value {
+        let mut value = to_value(&billing());
+        let map = value.as_object_mut().expect("an object");
+        map.extend(fields.as_object().expect("an object").clone());
+        value
+    }
+
+    #[test]
+    fn what_a_newer_version_wrote_keeps_its_id() {
+        let value = with(json!({
+            "later": [1, {"a": null}],
+            "verification_evidence": [{"command": "make", "observed_by": "author", "duration": 3}],
+            "scope": {"included": [], "perhaps": ["x"]},
+            "supersedes": [],
+            "branch": null,
+            "created": "2026-08-18T14:04:00Z",
+        }));
+        let bytes = canonical_bytes(&value);
+        let handoff = from_json(&bytes).expect("a document");
+        assert_eq!(String::from_utf8_lossy(&canonical(&handoff)), String::from_utf8_lossy(&bytes));
+        assert_eq!(handoff.content.verification_evidence[0].command.as_deref(), Some("make"));
+    }
+
+    #[test]
+    fn what_is_no_document_is_refused() {
+        let without_topic = {
+            let mut value = to_value(&billing());
+            value.as_object_mut().expect("an object").remove("topic");
+            value
+        };
+        let cases = [
+            (json!([]), "'the document' must be a JSON object, not a list"),
+            (json!({}), "the schema is ''; this version reads handoff/v1"),
+            (with(json!({"schema": "handoff/v2"})), "the schema is 'handoff/v2'; this version reads handoff/v1"),
+            (without_topic, "'topic' is missing"),
+            (with(json!({"status": "perhaps"})), "'status' has a value that is not allowed"),
+            (with(json!({"dirty": "yes"})), "'dirty' must be true or false, not a string"),
+            (
+                with(json!({"files_omitted": -1})),
+                "'files_omitted' must be a whole number that is not negative, not a number",
+            ),
+            (with(json!({"extra": {"a": 1}})), "'extra.a' must be a string, not a number"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(from_json(value.to_string().as_bytes()).expect_err("refused").to_string(), expected);
+        }
+        let deep = "[".repeat(1_000_000);
+        assert!(matches!(from_json(deep.as_bytes()), Err(DocumentError::Json(_))));
+    }
+}

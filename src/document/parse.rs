@@ -148,3 +148,55 @@ fn metadata_of(claims: &Claims) -> Result<Metadata, DocumentError> {
 pub(super) fn has_metadata(document: &Document<'_>) -> bool {
     document.sections.iter().any(|section| section.heading == METADATA && yaml_block(section).is_some())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::error::told;
+
+    const VIEW: &str = "# Session Handoff\n\n## Metadata\n\n```yaml\ncreated: 2026-08-18T17:04:00+03:00\nsource_agent: codex\ntrigger: manual\nstatus: in-progress\ntopic: billing\nprevious_session: claude/2026-08-18-1401\ncompleteness: partial\n```\n";
+
+    fn refusal(text: &str) -> String {
+        told(&parse_view(text).expect_err("no view"))
+    }
+
+    #[test]
+    fn a_name_stands_for_the_link_where_no_id_does() {
+        let view = parse_view(VIEW).expect("a view");
+        assert_eq!(view.handoff.metadata.previous, Some(Link::Text("claude/2026-08-18-1401".into())));
+        assert_eq!((view.claimed_id, view.session_id), (None, None));
+    }
+
+    #[test]
+    fn what_a_person_adds_makes_it_another_document() {
+        let edited =
+            VIEW.replace("topic:", "mood: good\ntopic:").replace("# Session Handoff\n", "# Session Handoff\n\nHello\n");
+        let handoff = parse_view(&edited).expect("a view").handoff;
+        assert_eq!(handoff.unknown["mood"], "good");
+        assert_eq!(handoff.content.extra["Preamble"], "Hello");
+    }
+
+    #[test]
+    fn every_refusal_names_its_line() {
+        let cases = [
+            ("# Another\n".to_owned(), "line 1: expected '# Session Handoff'"),
+            ("# Session Handoff\n".to_owned(), "line 1: expected '## Metadata' with a code block in YAML"),
+            (VIEW.replace("topic: billing\n", ""), "on line 3: 'topic' is missing"),
+            (
+                VIEW.replace("partial", "full"),
+                "on line 3: 'completeness' has a value that is not allowed: 'full' is not a completeness; use one of authoritative_for_continuation, partial",
+            ),
+            (
+                VIEW.replace("codex", "[a]"),
+                "the metadata cannot be read as YAML: expected string scalar at line 7, column 15",
+            ),
+            (
+                format!("{VIEW}\n## Risks\n\n```json handoff-value\n{{}}\n```\n"),
+                "on line 15: 'known_failures' must be a list of strings, not an object",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(refusal(&text), expected);
+        }
+    }
+}

@@ -64,13 +64,16 @@ fn is_other_type(text: &str) -> bool {
 /// Reads a metadata block that begins on this line of its document.
 pub(super) fn read(yaml: &str, first_line: usize) -> Result<Block, DocumentError> {
     let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! { max_nodes: 8192, max_events: 16_384, max_depth: 32, max_aliases: 16, max_anchors: 16 },
+        // Two lists of the most entries that a list may have, and room for the keys.
+        budget: serde_saphyr::budget! {
+            max_nodes: 8192, max_events: 16_384, max_depth: 32, max_aliases: 16, max_anchors: 16
+        },
         with_snippet: false,
     };
-    serde_saphyr::from_str_with_options(yaml, options).map_err(|source| {
-        let line = source.location().and_then(|location| usize::try_from(location.line()).ok()).unwrap_or(1);
-        DocumentError::Yaml { line: first_line + line.saturating_sub(1), source: Box::new(source) }
-    })
+    // The lines before the block are blank lines here, so that errors name lines of the document.
+    let placed = format!("{}{yaml}", "\n".repeat(first_line.saturating_sub(1)));
+    serde_saphyr::from_str_with_options(&placed, options)
+        .map_err(|source| DocumentError::Yaml { source: Box::new(source) })
 }
 
 #[cfg(test)]

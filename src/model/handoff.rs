@@ -28,7 +28,8 @@ pub struct Handoff {
     pub content: Content,
     /// Whether somebody may continue from this document alone.
     pub completeness: Completeness,
-    /// Top-level fields of the JSON that this version does not know; they are kept as they are.
+    /// Top-level fields of the JSON that this version does not know, or of which it understands less than they
+    /// hold; they are kept as they are and come before what the other fields say when the document is written.
     pub unknown: Map<String, Value>,
 }
 
