@@ -6,6 +6,7 @@
 mod exclude;
 mod handoffs;
 mod lines;
+mod listing;
 mod markdown;
 mod refresh;
 mod stamps;
@@ -22,7 +23,7 @@ use crate::model::{EventId, Handoff, Lanes, SessionName, Summary};
 
 use super::cache::{CacheError, Index};
 
-pub use refresh::refresh;
+pub use refresh::{are_behind, refresh};
 
 /// The index over all lanes.
 pub const ALL_INDEX: &str = ".session-transfer/INDEX.md";
