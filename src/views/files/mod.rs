@@ -3,10 +3,10 @@
 //! They are a function of the log alone, so that they have the same bytes on every clone. They stand where people
 //! and other tools write too, so that nothing is replaced that was not provably generated: it is kept and reported.
 
-mod behind;
 mod exclude;
 mod handoffs;
 mod lines;
+mod listing;
 mod markdown;
 mod refresh;
 mod stamps;
@@ -23,8 +23,7 @@ use crate::model::{EventId, Handoff, Lanes, SessionName, Summary};
 
 use super::cache::{CacheError, Index};
 
-pub use behind::are_behind;
-pub use refresh::refresh;
+pub use refresh::{are_behind, refresh};
 
 /// The index over all lanes.
 pub const ALL_INDEX: &str = ".session-transfer/INDEX.md";

@@ -5,12 +5,13 @@ use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::model::{Lane, Link, Summary};
+use crate::model::{Lane, Lanes, Link, Summary};
 
 use super::handoffs::{Placing, linked};
 use super::lines::{self, Found};
-use super::markdown::{self, ALL_ROWS, LANE_ROWS, Listing};
-use super::stamps::{Stamp, Stamps, configuration, digest, keep};
+use super::listing::{Wanted, listings};
+use super::markdown;
+use super::stamps::{Stamp, Stamps, digest, keep};
 use super::tree::Tree;
 use super::write::open_lock;
 use super::{ALL_INDEX, Finding, Layout, Mode, Refresh, RefreshReport, ViewError, exclude};
@@ -29,17 +30,15 @@ pub fn refresh(request: &Refresh<'_>) -> Result<RefreshReport, ViewError> {
     }
     let _lock = lock(request.state_dir)?;
     let index = (request.fresh)().map_err(ViewError::Index)?;
-    let tree = Tree::new(request.work_dir)
-        .map_err(|source| ViewError::WorkTree { path: request.work_dir.to_owned(), source })?;
+    let tree = open_tree(request.work_dir)?;
     for lane in request.lanes.all() {
         tree.sweep(&lane.dir);
         tree.sweep(&format!("{}/handoffs", lane.dir));
     }
     tree.sweep(".session-transfer");
-    let lanes = configuration(request.lanes);
     let mut work = Work {
         placing: Placing::new(request, &index, &tree),
-        stamps: Stamps::load(request.state_dir, &lanes),
+        stamps: Stamps::load(request.state_dir, request.lanes),
         touched: Vec::new(),
         mode: request.mode,
     };
@@ -59,6 +58,21 @@ pub fn refresh(request: &Refresh<'_>) -> Result<RefreshReport, ViewError> {
     }
     report.findings.dedup_by(|a, b| a.to_string() == b.to_string());
     Ok(report)
+}
+
+/// Whether the views of a work tree do not stand for this index, as far as can be told without looking at every
+/// handoff: an old copy of an index or a list is noticed, a missing handoff is not.
+pub fn are_behind(work_dir: &Path, state_dir: &Path, lanes: &Lanes, index: &Index) -> Result<bool, ViewError> {
+    let tree = open_tree(work_dir)?;
+    let stamps = Stamps::load(state_dir, lanes);
+    let mut used = index.lanes().filter(|(_, count, _)| *count > 0).map(|(lane, ..)| lane);
+    let fit = |lane: &Lane| stamps.fit_list(&tree, &list_path(lane)) && stamps.fit_index(&tree, &index_path(lane));
+    let fits = index.is_empty() || (used.all(fit) && stamps.fit_index(&tree, ALL_INDEX));
+    Ok(!fits || !stamps.are_of(index))
+}
+
+fn open_tree(work_dir: &Path) -> Result<Tree, ViewError> {
+    Tree::new(work_dir).map_err(|source| ViewError::WorkTree { path: work_dir.to_owned(), source })
 }
 
 /// Waits until no other refresh of this work tree runs. The lock ends with the process, however that ends.
@@ -148,8 +162,8 @@ impl Work<'_> {
                 count,
                 open,
                 touched: Vec::new(),
-                list: self.mode == Mode::Full || !self.fits(&list_path(lane)),
-                index: self.mode == Mode::Full || !self.holds(&index_path(lane)),
+                list: self.mode == Mode::Full || !self.stamps.fit_list(self.placing.tree, &list_path(lane)),
+                index: self.mode == Mode::Full || !self.stamps.fit_index(self.placing.tree, &index_path(lane)),
             })
             .collect();
         let mut at: BTreeMap<usize, usize> = BTreeMap::new();
@@ -171,26 +185,17 @@ impl Work<'_> {
 
     /// Whether a list that was written is not as it was, so that other files may be missing or changed too.
     fn is_upset(&self, path: &str) -> bool {
-        self.stamps.files.contains_key(path) && !self.fits(path)
-    }
-
-    /// Whether a list is as it was written.
-    fn fits(&self, path: &str) -> bool {
-        let stamp = self.stamps.files.get(path);
-        stamp.is_some_and(|stamp| stamp.fits(self.placing.tree.metadata(path).as_ref()))
-    }
-
-    /// Whether an index holds what was written.
-    fn holds(&self, path: &str) -> bool {
-        let written = self.stamps.files.get(path).and_then(|stamp| stamp.hash.as_ref());
-        let now = self.placing.tree.read(path).ok().flatten().map(|bytes| digest(&bytes));
-        written.is_some() && written == now.as_ref()
+        self.stamps.files.contains_key(path) && !self.stamps.fit_list(self.placing.tree, path)
     }
 
     fn write_list(&mut self, work: &LaneWork) -> Result<(), ViewError> {
         let path = list_path(&work.lane);
         let outcome = match self.stamps.files.get(&path).cloned() {
-            Some(stamp) if self.mode == Mode::Incremental && stamp.file_only == 0 && self.fits(&path) => {
+            Some(stamp)
+                if self.mode == Mode::Incremental
+                    && stamp.file_only == 0
+                    && self.stamps.fit_list(self.placing.tree, &path) =>
+            {
                 self.extend_list(work, &path, stamp.lines)?
             }
             _ => self.rebuild_list(work, &path)?,
@@ -292,7 +297,9 @@ impl Work<'_> {
     /// Writes the indexes of the lanes that need it, and the one over all.
     fn write_indexes(&mut self, lanes: &[LaneWork]) -> Result<(), ViewError> {
         let needed: Vec<&LaneWork> = lanes.iter().filter(|work| work.index).collect();
-        let (listings, all) = self.listings(&needed)?;
+        let wanted: Vec<Wanted> =
+            needed.iter().map(|work| Wanted { lane: work.number, count: work.count, open: work.open }).collect();
+        let (listings, all) = listings(self.placing.index, &wanted)?;
         for (work, listing) in needed.iter().zip(&listings) {
             self.write_index(&index_path(&work.lane), &markdown::lane_index(&work.lane, listing));
         }
@@ -323,68 +330,10 @@ impl Work<'_> {
             (Err(finding), _) => self.placing.findings.push(finding),
         }
     }
-
-    /// What the indexes of these lanes and the one over all show, in one pass that ends when nothing can be added.
-    fn listings(&self, needed: &[&LaneWork]) -> Result<(Vec<Listing>, Listing), ViewError> {
-        let index = self.placing.index;
-        let open = index.lanes().map(|(_, _, open)| open).sum();
-        let lane = |work: &&LaneWork| Gathering::new(Some(work.number), LANE_ROWS, work.count, work.open);
-        let mut gathering: Vec<Gathering> = needed.iter().map(lane).collect();
-        gathering.push(Gathering::new(None, ALL_ROWS, index.handoff_count(), open));
-        for row in index.newest_first() {
-            let row = row?;
-            gathering.iter_mut().for_each(|listing| listing.meet(&row));
-            if gathering.iter().all(Gathering::is_done) {
-                break;
-            }
-        }
-        let listings: Result<Vec<Listing>, ViewError> =
-            gathering.into_iter().map(|gathering| gathering.read(index)).collect();
-        let mut listings = listings?;
-        let all = listings.pop().unwrap_or_default();
-        Ok((listings, all))
-    }
 }
 
 /// What became of a list: how many lines of the log's and of the file's own it has.
 type Outcome = Result<(u32, u32), Finding>;
-
-/// The rows of a listing while they are looked for.
-struct Gathering {
-    lane: Option<usize>,
-    limit: usize,
-    open: u32,
-    recent: Vec<u32>,
-    current: Option<u32>,
-}
-
-impl Gathering {
-    fn new(lane: Option<usize>, limit: usize, count: u32, open: u32) -> Self {
-        Self { lane, limit: limit.min(count as usize), open, recent: Vec::new(), current: None }
-    }
-
-    fn meet(&mut self, row: &Row) {
-        if self.lane.is_some_and(|lane| lane != row.lane_number()) {
-            return;
-        }
-        if self.recent.len() < self.limit {
-            self.recent.push(row.position);
-        }
-        if self.current.is_none() && row.live() && row.status.is_unfinished() {
-            self.current = Some(row.position);
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.recent.len() == self.limit && (self.current.is_some() || self.open == 0)
-    }
-
-    fn read(self, index: &Index) -> Result<Listing, ViewError> {
-        let current = self.current.or_else(|| self.recent.first().copied());
-        let recent = self.recent.into_iter().map(|position| index.summary(position)).collect::<Result<_, _>>()?;
-        Ok(Listing { current: current.map(|position| index.summary(position)).transpose()?, recent })
-    }
-}
 
 fn index_path(lane: &Lane) -> String {
     format!("{}/INDEX.md", lane.dir)

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{EventId, Lanes};
 
 use super::super::cache::{CacheError, Index};
+use super::tree::Tree;
 use super::write::replace_private;
 
 const FORMAT: u32 = 1;
@@ -21,9 +22,9 @@ pub(super) struct Stamps {
     format: u32,
     /// The lanes, on which paths depend.
     lanes: String,
-    pub(super) basis: Option<String>,
-    /// How many rows of the index the files stand for.
-    pub(super) rows: u32,
+    /// The log's tip and the number of rows of the index that the files stand for.
+    basis: Option<String>,
+    rows: u32,
     /// Ids at some positions, denser towards the end: what lies before the last one that still fits is unchanged.
     checkpoints: Vec<(u32, String)>,
     /// What was written into the indexes.
@@ -66,21 +67,32 @@ impl Stamp {
 
 impl Stamps {
     /// The stamps before the first refresh.
-    fn none(lanes: &str) -> Self {
-        Self {
-            format: FORMAT,
-            lanes: lanes.into(),
-            basis: None,
-            rows: 0,
-            checkpoints: Vec::new(),
-            files: BTreeMap::new(),
-        }
+    fn none(lanes: String) -> Self {
+        Self { format: FORMAT, lanes, basis: None, rows: 0, checkpoints: Vec::new(), files: BTreeMap::new() }
     }
 
     /// The stamps that were saved, as far as they can be used.
-    pub(super) fn load(dir: &Path, lanes: &str) -> Self {
+    pub(super) fn load(dir: &Path, lanes: &Lanes) -> Self {
+        let lanes = format!("{:?} {:?}", lanes.all(), lanes.custom().collect::<Vec<_>>());
         let saved = fs::read(path(dir)).ok().and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
         saved.filter(|stamps| stamps.format == FORMAT && stamps.lanes == lanes).unwrap_or_else(|| Self::none(lanes))
+    }
+
+    /// Whether they were made for this state of the log.
+    pub(super) fn are_of(&self, index: &Index) -> bool {
+        self.rows == index.len() && self.basis == index.basis().map(|name| name.to_string())
+    }
+
+    /// Whether a list is as it was written.
+    pub(super) fn fit_list(&self, tree: &Tree, path: &str) -> bool {
+        self.files.get(path).is_some_and(|stamp| stamp.fits(tree.metadata(path).as_ref()))
+    }
+
+    /// Whether an index holds what was written.
+    pub(super) fn fit_index(&self, tree: &Tree, path: &str) -> bool {
+        let written = self.files.get(path).and_then(|stamp| stamp.hash.as_ref());
+        let now = tree.read(path).ok().flatten().map(|bytes| digest(&bytes));
+        written.is_some() && written == now.as_ref()
     }
 
     /// Saves them if they say something new.
@@ -116,11 +128,6 @@ impl Stamps {
         }
         Ok(())
     }
-}
-
-/// What paths depend on, as text.
-pub(super) fn configuration(lanes: &Lanes) -> String {
-    format!("{:?} {:?}", lanes.all(), lanes.custom().collect::<Vec<_>>())
 }
 
 fn path(dir: &Path) -> PathBuf {

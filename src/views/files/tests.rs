@@ -426,6 +426,30 @@ fn frozen_and_conflicting_indexes_are_rebuilt_without_losing_a_line() {
 }
 
 #[test]
+fn old_copies_of_indexes_and_a_newer_log_are_noticed() {
+    let mut world = World::new();
+    let index = |world: &World| {
+        let mut index = Index::empty(&world.lanes);
+        index.extend(world.commits.clone(), None).expect("sound");
+        index
+    };
+    let behind = |world: &World| {
+        are_behind(&world.top(), &world.dir.path().join("state"), &world.lanes, &index(world)).expect("readable")
+    };
+    assert!(!behind(&world));
+    world.add(&CODEX);
+    assert!(behind(&world));
+    world.refresh(Mode::Incremental);
+    assert!(!behind(&world));
+    for path in [ALL_INDEX, ".codex/INDEX.md", ".codex/handoffs.jsonl"] {
+        world.put(path, "old");
+        assert!(behind(&world), "{path}");
+        world.refresh(Mode::Full);
+        assert!(!behind(&world), "{path}");
+    }
+}
+
+#[test]
 fn views_that_somebody_removed_come_back() {
     let mut world = World::new();
     world.add(&CODEX);
