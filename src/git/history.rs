@@ -137,6 +137,7 @@ fn info(commit: &gix::Commit<'_>) -> Result<CommitInfo, HistoryError> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::Fixture;
+    use super::super::{Locate, Repo};
 
     #[test]
     fn a_range_is_what_git_log_lists() {
@@ -194,5 +195,22 @@ mod tests {
         let repo = fixture.repo();
         assert_eq!(repo.default_branch().expect("readable"), Some(("trunk".into(), one)));
         assert_eq!(repo.upstream_of("main").expect("readable"), Some(one));
+    }
+    #[test]
+    fn a_shallow_clone_is_walked_to_its_boundary() {
+        let fixture = Fixture::new();
+        (1..=4).for_each(|n| drop(fixture.commit(&format!("main {n}"))));
+        fixture.git(&["checkout", "-q", "-b", "side", "HEAD~2"]);
+        fixture.commit("side");
+        let url = format!("file://{}", fixture.top().display());
+        let dir = fixture.outside().join("shallow");
+        fixture.git_in(&fixture.outside(), &["clone", "-q", "--depth=1", "--no-single-branch", &url, "shallow"]);
+        let repo = Repo::open(&Locate::at(&dir)).expect("it is one");
+        let name = |revision| fixture.git_in(&dir, &["rev-parse", revision]).parse().expect("a name");
+        let (main, side) = (name("origin/main"), name("origin/side"));
+        assert_eq!(repo.commits_between(None, main, 9).expect("readable").len(), 1);
+        assert_eq!(repo.commits_between(Some(side), main, 9).expect("readable").len(), 1);
+        assert_eq!(repo.merge_base(&main, &side).expect("readable"), None);
+        assert!(!repo.is_ancestor(&main, &side).expect("readable"));
     }
 }

@@ -229,9 +229,12 @@ fn checked<E: Error + 'static>(append: &Append) -> Result<Vec<Entry>, AppendErro
     let entry = |event: &NewEvent| {
         let (id, kind) = (event.id, event.kind.clone());
         let size = event.bytes.len() as u64;
-        let fits = size <= super::MAX_EVENT_BYTES && super::is_kind(kind.as_str());
-        let decoded = codec::decode(&kind, &id, &event.bytes);
-        match if fits { decoded } else { Err(AnomalyKind::Oversized(size)) } {
+        let decoded = match (super::is_kind(kind.as_str()), size <= super::MAX_EVENT_BYTES) {
+            (false, _) => Err(AnomalyKind::Foreign),
+            (true, false) => Err(AnomalyKind::Oversized(size)),
+            (true, true) => codec::decode(&kind, &id, &event.bytes),
+        };
+        match decoded {
             Ok(content) => Ok(Entry { id, kind, blob: None, event: content }),
             Err(kind) => Err(AppendError::Event { id, kind }),
         }
@@ -298,6 +301,7 @@ mod tests {
     use super::super::{Log, MAX_EVENT_BYTES, REF};
     use super::*;
     use crate::git::fixture::Fixture;
+    use crate::git::{Locate, Repo};
 
     #[test]
     fn an_append_is_one_commit_that_git_shows_and_finds_sound() {
@@ -335,8 +339,6 @@ mod tests {
         append(&Log::new(&linked), 2);
         assert_eq!(fixture.git(&["rev-list", "--count", REF]), "2");
     }
-
-    use crate::git::{Locate, Repo};
 
     #[test]
     fn appends_side_by_side_are_all_there_in_one_line() {

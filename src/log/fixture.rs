@@ -34,8 +34,3 @@ pub(super) fn append(log: &Log<'_>, number: i64) -> Appended {
     let append = Append { events: vec![event], description };
     log.append(&stamp(number), |_| Ok::<_, Infallible>(append.clone())).expect("the log can be written")
 }
-
-/// [`append`] under the name that tests of the order read best.
-pub(super) fn append_at(log: &Log<'_>, second: i64) -> Appended {
-    append(log, second)
-}

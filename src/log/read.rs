@@ -240,7 +240,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::super::NewEvent;
-    use super::super::fixture::{append, append_at, handoff};
+    use super::super::fixture::{append, handoff};
     use super::*;
     use crate::git::fixture::Fixture;
     use crate::git::{Identity, NewCommit};
@@ -355,7 +355,7 @@ mod tests {
         let fixture = Fixture::new();
         let repo = fixture.repo();
         let log = Log::new(&repo);
-        [100, 50, 60, 200].into_iter().for_each(|second| drop(append_at(&log, second)));
+        [100, 50, 60, 200].into_iter().for_each(|second| drop(append(&log, second)));
         let tip = fixture.name(REF);
         let base = 1_787_061_840_000;
         let effective = |walk: &Walk| walk.commits.iter().map(|commit| commit.effective - base).collect::<Vec<_>>();
