@@ -145,16 +145,30 @@ impl<'r> ObjectWriter<'r> {
 
     /// Writes an object unless the repository has it.
     pub(super) fn object(&self, kind: Kind, bytes: &[u8]) -> Result<ObjectName, WriteError> {
-        use gix::objs::Write as _;
         let id = gix::objs::compute_hash(self.repo.gix.object_hash(), kind, bytes).map_err(sorted)?;
         if !self.repo.gix.objects.exists_without_refresh(&id) {
-            self.repo.gix.objects.write_buf_with_known_id(kind, bytes, id).map_err(sorted)?;
+            self.store(kind, bytes, id)?;
             self.share(&named(id))?;
         }
         let name = named(id);
         // One that was there before may have been left by a process that died before it synced.
         self.pending.borrow_mut().push(name);
         Ok(name)
+    }
+
+    /// `git gc` removes empty fan-out directories, also the one that gix has just made and is about to use. gix gives
+    /// up then; git itself tries again.
+    fn store(&self, kind: Kind, bytes: &[u8], id: gix::ObjectId) -> Result<(), WriteError> {
+        use gix::objs::Write as _;
+        const ATTEMPTS: u32 = 10;
+        let gone = |error: &gix::Error| system_error(error).is_some_and(|io| io.kind() == io::ErrorKind::NotFound);
+        let mut attempt = 1;
+        loop {
+            match self.repo.gix.objects.write_buf_with_known_id(kind, bytes, id) {
+                Err(error) if attempt < ATTEMPTS && gone(&error) => attempt += 1,
+                done => return done.map(drop).map_err(sorted),
+            }
+        }
     }
 
     /// Gives a new object the permissions that `core.sharedRepository` asks for, which gix does not.
