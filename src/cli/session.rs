@@ -45,7 +45,14 @@ impl<'e> Session<'e> {
             Some(directory) => env.cwd.join(directory),
             None => env.cwd.clone(),
         };
-        let identity = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL"];
+        let identity = [
+            "GIT_AUTHOR_NAME",
+            "GIT_AUTHOR_EMAIL",
+            "GIT_COMMITTER_NAME",
+            "GIT_COMMITTER_EMAIL",
+            "EMAIL",
+            "GIT_CONFIG_PARAMETERS",
+        ];
         let locate = Locate {
             dir: cwd.clone(),
             git_dir: env.var("GIT_DIR").map(Into::into),
@@ -78,8 +85,8 @@ impl<'e> Session<'e> {
             Ok(Some(lag)) => lag,
             // The ref was moved to where the cached history is not part of its past, or the cache is damaged.
             Ok(None) | Err(CacheError::Damaged) => {
-                index = Index::empty(&self.lanes);
-                self.catch_up(&mut index, own)?.unwrap_or_default()
+                index = self.rebuilt_index(own)?;
+                index.len() as usize
             }
             Err(error) => return Err(error.into()),
         };
@@ -92,11 +99,31 @@ impl<'e> Session<'e> {
 
     /// Adds what the log gained; returns how many commits that was, or nothing when the index does not fit the log.
     fn catch_up(&self, index: &mut Index, own: Option<ObjectName>) -> Result<Option<usize>, CacheError> {
+        if index.is_empty() {
+            return Ok(None);
+        }
         let walk = self.walk(own, index)?;
         let fits = index.basis().is_none_or(|basis| walk.reached.contains(&basis));
         let count = walk.commits.len();
         index.extend(walk.commits, own)?;
         Ok(fits.then_some(count))
+    }
+
+    /// The own log read from its beginning, in batches, so that never more than a few documents are in memory.
+    fn rebuilt_index(&self, own: Option<ObjectName>) -> Result<Index, CacheError> {
+        const BATCH: usize = 256;
+        let mut index = Index::empty(&self.lanes);
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut outcome = Ok(());
+        self.log().visit_since(own.as_slice(), &|_| None, &mut |commit| {
+            batch.push(commit);
+            if batch.len() == BATCH && outcome.is_ok() {
+                outcome = index.extend(std::mem::take(&mut batch), None);
+            }
+        });
+        outcome?;
+        index.extend(batch, own)?;
+        Ok(index)
     }
 
     fn walk(&self, tip: Option<ObjectName>, index: &Index) -> Result<Walk, CacheError> {

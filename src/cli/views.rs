@@ -144,11 +144,12 @@ impl Session<'_> {
         refresh(&request).map_err(|error| ui.warn(format!("the views could not be refreshed: {error}"))).ok()
     }
 
-    /// Whether a cheap look shows that the work-tree files are not those of the log.
-    pub(super) fn views_are_behind(&self) -> bool {
-        let tip = self.repo.read_ref(crate::log::REF).ok().flatten();
-        let behind = |top| are_behind(top, &self.repo.state_dir(), &self.lanes, tip);
-        self.layout != Layout::Off && self.repo.work_dir().is_some_and(behind)
+    /// Whether a cheap look shows that the work-tree files are not those of the log. Where no view was ever made there is
+    /// none that could be behind.
+    pub(super) fn views_are_behind(&self, index: &Index) -> bool {
+        let behind = |top| are_behind(top, &self.repo.state_dir(), &self.lanes, index).unwrap_or(false);
+        let made = self.repo.work_dir().filter(|top| self.layout != Layout::Off && top.join(ALL_INDEX).exists());
+        made.is_some_and(behind)
     }
 
     /// Adds the lines of these handoffs to the notes of their source commits.

@@ -199,7 +199,9 @@ mod tests {
     #[test]
     fn a_shallow_clone_is_walked_to_its_boundary() {
         let fixture = Fixture::new();
-        (1..=4).for_each(|n| drop(fixture.commit(&format!("main {n}"))));
+        for n in 1..=4 {
+            fixture.commit(&format!("main {n}"));
+        }
         fixture.git(&["checkout", "-q", "-b", "side", "HEAD~2"]);
         fixture.commit("side");
         let url = format!("file://{}", fixture.top().display());

@@ -373,17 +373,18 @@ mod tests {
                     fixture.git(&["gc", "-q"]);
                 }
             });
-            let writers: Vec<_> = (0..2)
-                .map(|writer| {
-                    let fixture = &fixture;
-                    scope.spawn(move || {
-                        let repo = fixture.repo();
-                        (0..40).for_each(|n| drop(append(&Log::new(&repo), writer * 100 + n)));
-                    })
-                })
-                .collect();
-            writers.into_iter().for_each(|writer| writer.join().expect("every append works"));
+            let write = |writer: i64| {
+                let repo = fixture.repo();
+                for n in 0..40 {
+                    append(&Log::new(&repo), writer * 100 + n);
+                }
+            };
+            let rival = scope.spawn(move || write(1));
+            let own = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| write(0)));
+            let results = [own, rival.join()];
+            // First of all: without it a failure would keep git busy for ever.
             done.store(true, std::sync::atomic::Ordering::Relaxed);
+            results.into_iter().for_each(|result| result.expect("every append works"));
         });
         assert_eq!(fixture.git(&["rev-list", "--count", REF]), "80");
         fixture.git(&["fsck", "--strict"]);

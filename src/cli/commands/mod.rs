@@ -10,7 +10,6 @@ pub(super) mod shell;
 pub(super) mod show;
 pub(super) mod status;
 
-use super::session::Session;
 use crate::model::Anomaly;
 use crate::ui::Ui;
 
@@ -24,8 +23,8 @@ pub(super) fn warn_of_anomalies(anomalies: &[Anomaly], ui: &mut Ui<'_>) {
 }
 
 /// Says that the files in the work tree are behind the log, where a cheap look shows it.
-pub(super) fn warn_of_stale_views(session: &Session<'_>, ui: &mut Ui<'_>) {
-    if session.views_are_behind() {
+pub(super) fn warn_of_stale_views(behind: bool, ui: &mut Ui<'_>) {
+    if behind {
         ui.note("the files in the work tree are behind the log; the next 'git handoff create' or 'git handoff recover' brings them up");
     }
 }

@@ -36,7 +36,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Resume, ui: &mut U
         // Without the marker the next handoff is merely not linked.
         drop(Marker::of(&packet.summary).save(&session.repo.state_dir()));
     }
-    super::warn_of_stale_views(session, ui);
+    super::warn_of_stale_views(packet.views_are_behind, ui);
     Ok(ui.answer(&packet)?)
 }
 
@@ -169,6 +169,7 @@ struct Packet {
     lanes: Lanes,
     body: Body,
     leaves_marker: bool,
+    views_are_behind: bool,
 }
 
 impl Packet {
@@ -183,6 +184,7 @@ impl Packet {
             now: reconciled(session, &summary, head),
             leaves_marker: live && summary.status.is_unfinished(),
             lanes: session.lanes.clone(),
+            views_are_behind: session.views_are_behind(index),
             summary,
             handoff,
             markdown,

@@ -22,6 +22,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), 
             recommended: recommended(index)?,
             live: live(index)?,
             anomalies: index.anomalies()?,
+            views_are_behind: session.views_are_behind(index),
             recorded: index.handoff_count(),
             drafts: Drafts::new(&session.repo.state_dir()).count(),
             spooled: session.spooled()?.iter().map(|spooled| spooled.commit.entries.len()).sum(),
@@ -30,7 +31,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), 
         })
     })?;
     status.unpublished = session.unpublished()?;
-    super::warn_of_stale_views(session, ui);
+    super::warn_of_stale_views(status.views_are_behind, ui);
     super::warn_of_anomalies(&status.anomalies, ui);
     Ok(ui.answer(&status)?)
 }
@@ -62,6 +63,7 @@ struct Status {
     recommended: Option<Summary>,
     live: usize,
     anomalies: Vec<Anomaly>,
+    views_are_behind: bool,
     recorded: u32,
     drafts: usize,
     spooled: usize,
