@@ -4,11 +4,11 @@
 //! written. Git object ids, integrity hashes and names of variables fill such documents, so entropy alone is
 //! useless: a finding needs a format that a provider publishes, or a name that says what its value is.
 //!
-//! - [`rules`]: the table of formats, each with the keywords without which it cannot match
-//! - [`engine`]: one pass for all keywords, then only the patterns that were woken
-//! - [`assignment`]: `DB_PASSWORD=…`, `"api_key": "…"` and their relatives, read by hand
-//! - [`derived`]: the same text with line wraps, percent-encoding or base64 undone
-//! - [`plausible`]: what a value looks like: random, a word, a placeholder, a reference
+//! - `rules`: the table of formats, each with the keywords without which it cannot match
+//! - `engine`: one pass for all keywords, then only the patterns that were woken
+//! - `assignment`: `DB_PASSWORD=…`, `"api_key": "…"` and their relatives, read by hand (`spelling`, `names`)
+//! - `derived`: the same text with line wraps, percent-encoding or base64 undone
+//! - `plausible`: what a value looks like: random, a word, a placeholder, a reference
 
 mod assignment;
 mod base64;
@@ -18,6 +18,7 @@ mod fingerprint;
 mod names;
 mod plausible;
 mod rules;
+mod spelling;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -180,6 +181,13 @@ mod tests {
             .map(|finding| finding.fingerprint)
             .collect();
         assert_eq!(fingerprints, vec![Fingerprint::of("github-pat", &token); 3]);
+    }
+
+    #[test]
+    fn a_continued_value_has_the_fingerprint_of_the_whole() {
+        let text = format!("API_TO{}=Zq9vT2mLx8Rw\\\n    K4Hb3Qz9", "KEN");
+        let fingerprints: Vec<_> = scan(&text).into_iter().map(|finding| finding.fingerprint).collect();
+        assert_eq!(fingerprints, [Fingerprint::of("generic-api-key", "Zq9vT2mLx8RwK4Hb3Qz9")]);
     }
 
     #[test]
