@@ -98,7 +98,9 @@ fn distinct(value: &str) -> usize {
 
 /// What people write where a secret would stand.
 pub(super) fn placeholder(value: &str) -> bool {
-    const WITHIN: [&str; 24] = [
+    const WITHIN: [&str; 26] = [
+        "«",
+        "»",
         "example",
         "placeholder",
         "changeme",
