@@ -19,10 +19,11 @@ pub(super) fn hits(text: &str) -> Vec<Hit<'static>> {
     if let Some(decoded) = Derived::percent_decoded(text) {
         hits.extend(decoded.placed(engine::certain(&decoded.text)));
     }
-    for span in base64_runs(text) {
-        if let Some(decoded) = base64::text(&text[span.clone()]) {
-            let best = engine::resolved(engine::certain(&decoded)).into_iter().next();
-            hits.extend(best.map(|hit| hit.into_owned(span)));
+    for run in base64_runs(text) {
+        let Some(decoded) = base64::text(&text[run.clone()]) else { continue };
+        for hit in engine::resolved(engine::certain(&decoded)) {
+            let span = encoded(text, &run, &hit.span);
+            hits.push(hit.into_owned(span));
         }
     }
     hits
@@ -134,6 +135,16 @@ fn is_of_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-./+=~".contains(&byte)
 }
 
+/// The digits of a run that encode these bytes, the ones shared with their neighbours included.
+fn encoded(text: &str, run: &Range<usize>, decoded: &Range<usize>) -> Range<usize> {
+    let mut digits =
+        text[run.clone()].bytes().enumerate().filter(|(_, byte)| base64::is_digit(*byte)).map(|(at, _)| run.start + at);
+    let (first, last) = (decoded.start * 4 / 3, (decoded.end * 4).div_ceil(3) - 1);
+    let start = digits.nth(first).unwrap_or(run.start);
+    let end = digits.nth(last - first - 1).unwrap_or(run.end - 1);
+    start..end + 1
+}
+
 /// Runs of base64 digits long enough to hold a credential. A run goes on in the next line if its line is a full one.
 fn base64_runs(text: &str) -> Vec<Range<usize>> {
     const SHORTEST: usize = 24;
@@ -189,6 +200,13 @@ mod tests {
         assert_eq!(derived.text, "see abc_def now");
         assert_eq!(&text[derived.origin(&(4..11))], "abc_\\\r\n    def");
         assert_eq!(&text[derived.origin(&(8..11))], "def");
+    }
+
+    #[test]
+    fn the_digits_of_a_part_are_found_across_a_line_break() {
+        // "abcdef" in two lines, of which "cd" is wanted: the digits at 2..6, one of them shared with "b".
+        let text = "x YWJj\n ZGVm";
+        assert_eq!(&text[encoded(text, &(2..12), &(2..4))], "Jj\n ZG");
     }
 
     #[test]

@@ -4,11 +4,11 @@
 //! written. Git object ids, integrity hashes and names of variables fill such documents, so entropy alone is
 //! useless: a finding needs a format that a provider publishes, or a name that says what its value is.
 //!
-//! - [`rules`]: the table of formats, each with the keywords without which it cannot match
-//! - [`engine`]: one pass for all keywords, then only the patterns that were woken
-//! - [`assignment`]: `DB_PASSWORD=…`, `"api_key": "…"` and their relatives, read by hand
-//! - [`derived`]: the same text with line wraps, percent-encoding or base64 undone
-//! - [`plausible`]: what a value looks like: random, a word, a placeholder, a reference
+//! - `rules`: the table of formats, each with the keywords without which it cannot match
+//! - `engine`: one pass for all keywords, then only the patterns that were woken
+//! - `assignment`: `DB_PASSWORD=…`, `"api_key": "…"` and their relatives, read by hand (`spelling`, `names`)
+//! - `derived`: the same text with line wraps, percent-encoding or base64 undone
+//! - `plausible`: what a value looks like: random, a word, a placeholder, a reference
 
 mod assignment;
 mod base64;
@@ -18,6 +18,7 @@ mod fingerprint;
 mod names;
 mod plausible;
 mod rules;
+mod spelling;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -183,6 +184,14 @@ mod tests {
     }
 
     #[test]
+    fn a_continued_value_has_the_fingerprint_of_the_whole() {
+        let (start, end) = ("Zq9vT2mLx8Rw", "K4Hb3Qz9");
+        let text = format!("API_TO{}={start}\\\n    {end}", "KEN");
+        let fingerprints: Vec<_> = scan(&text).into_iter().map(|finding| finding.fingerprint).collect();
+        assert_eq!(fingerprints, [Fingerprint::of("generic-api-key", &format!("{start}{end}"))]);
+    }
+
+    #[test]
     fn clean_text_is_not_copied() {
         assert!(matches!(mask("commit 3f786850e387550fdab836ed7e6dc881de23001b"), Cow::Borrowed(_)));
     }
@@ -283,7 +292,7 @@ mod tests {
             ">",
             "--",
             "[secret: x]",
-            "Z2hwX1prNFFtN1h3MlJiOUx0NU5jOFZkM0hmNkpzMVBnMFR5NFVlNw",
+            concat!("Z2hw", "X1prNFFtN1h3MlJiOUx0NU5jOFZkM0hmNkpzMVBnMFR5NFVlNw"),
             "&",
             "?",
             ",",

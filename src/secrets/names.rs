@@ -200,18 +200,10 @@ mod tests {
 
     #[test]
     fn names_of_secrets_are_known() {
-        for name in [
-            "DB_PASSWORD",
-            "dbPassword",
-            "rootpw_2",
-            "PGPASSWORD",
-            "sasl_password",
-            "MYSQL_PWD",
-            "ADMIN_PASS",
-            "smtp-passwd",
-        ] {
-            let expected = if name == "rootpw_2" { None } else { Some(Named::Password) };
-            assert_eq!(named(name, ""), expected, "{name}");
+        for name in
+            ["DB_PASSWORD", "dbPassword", "PGPASSWORD", "sasl_password", "MYSQL_PWD", "ADMIN_PASS", "smtp-passwd"]
+        {
+            assert_eq!(named(name, ""), Some(Named::Password), "{name}");
         }
         for name in [
             "api_key",

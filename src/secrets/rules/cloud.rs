@@ -7,7 +7,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("aws-access-token", &["akia", "asia", "abia", "acca"], r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
     Rule::context(
         "aws-secret-key",
-        &["secret"],
+        &["secret_access", "secret-access", "secretaccess", "secretkey", "secret_key", "secret-key"],
         r#"(?i:secret[_-]?(?:access[_-]?)?key)[\\"'\s:=>]{1,12}([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)"#,
     )
     .when(plausible::is_random),
@@ -15,13 +15,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("gcp-oauth-client-secret", &["gocspx-"], r"GOCSPX-[A-Za-z0-9_-]{28}"),
     Rule::token("gcp-access-token", &["ya29."], r"ya29\.[A-Za-z0-9_-]{30,}"),
     Rule::token("gcp-refresh-token", &["1//0"], r"1//0[A-Za-z0-9_-]{40,}"),
-    Rule::context("azure-storage-key", &["accountkey"], r"(?i:AccountKey)=([A-Za-z0-9+/%]{40,100}={0,2})"),
-    Rule::context(
-        "azure-shared-access-key",
-        &["sharedaccesskey"],
-        r"(?i:SharedAccessKey)=([A-Za-z0-9+/%]{40,100}={0,2})",
-    ),
-    Rule::context("azure-sas-signature", &["sig="], r"[?&;](?i:sig)=([A-Za-z0-9%+/]{40,120}={0,2})"),
+    Rule::context("azure-storage-key", &["accountkey"], r"(?i:AccountKey)=([A-Za-z0-9+/%]{40,}={0,2})"),
+    Rule::context("azure-shared-access-key", &["sharedaccesskey"], r"(?i:SharedAccessKey)=([A-Za-z0-9+/%]{40,}={0,2})"),
+    Rule::context("azure-sas-signature", &["sig="], r"[?&;](?i:sig)=([A-Za-z0-9%+/]{40,}={0,2})"),
     Rule::token("azure-ad-client-secret", &["q~"], r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}")
         .when(plausible::is_random),
     Rule::token("azure-devops-pat", &["azdo"], r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b"),

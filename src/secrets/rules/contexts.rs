@@ -8,8 +8,8 @@ pub(super) const RULES: &[Rule] = &[
     // not asked for: half a key is worth hiding too.
     Rule::context(
         "private-key",
-        &["private key"],
-        r#"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----((?:(?:\\+[nr]|[\s>|*#"'+,;/])*(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash): ?[^\r\n\\]{0,120}|[A-Za-z0-9+/]{20,}={0,2}))+(?:(?:\\+[nr]|[\s>|*#"'+,;/])*[A-Za-z0-9+/]{1,64}={0,2}(?:(?:\\+[nr]|[\s>|*#"'+,;/])*=[A-Za-z0-9+/]{4})?(?:\\+[nr]|[\s>|*#"'+,;/])*-----END)?)"#,
+        &["private key-----", "private key block"],
+        r#"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----((?:(?:\\+[nr]|[\s>|*#"'+,;/])*(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash): ?[^\r\n\\]*|[A-Za-z0-9+/]{20,}={0,2}))+(?:(?:\\+[nr]|[\s>|*#"'+,;/])*[A-Za-z0-9+/]{1,64}={0,2}(?:(?:\\+[nr]|[\s>|*#"'+,;/])*=[A-Za-z0-9+/]{4})?(?:\\+[nr]|[\s>|*#"'+,;/])*-----END)?)"#,
     ),
     Rule::context("putty-private-key", &["private-lines:"], r"Private-Lines: [0-9]+((?:\r?\n[A-Za-z0-9+/=]{20,})+(?:\r?\n[A-Za-z0-9+/=]+)?)"),
     Rule::token("private-key", &["b3blbnnzac1rzxktdje"], r"b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/=\s]{40,}"),
@@ -17,10 +17,13 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("age-secret-key", &["age-secret-key-1"], r"(?i)AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     Rule::token("jwt", &["eyj"], r"eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{8,}){2,4}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{8,}\.")
         .when(plausible::begins_with_a_jose_header),
-    Rule::context("url-credentials", &["://"], r#"(?i:[a-z][a-z0-9+.-]{1,30})://[^\s/:@?#"'<>`\\|(){}]{0,80}:([^\s/"'<>`\\|?#]{1,256})@[A-Za-z0-9\[_$%.-]"#)
-        .when(is_password_in_url),
-    Rule::context("url-credentials", &["://"], r"(?i:https?|git|ssh)://([A-Za-z0-9_.~-]{20,256})@[A-Za-z0-9]").when(plausible::is_random),
-    Rule::context("url-credentials", &["jdbc:oracle"], r"jdbc:oracle:[a-z]+:[^\s/:@]{1,64}/([^\s/@]{3,128})@").when(is_password_in_url),
+    Rule::context(
+        "url-credentials",
+        &["://"],
+        r#"://(?:[^\s/:@?#"'<>`\\|(){}]*:([^\s/"'<>`\\|?#]+)|([A-Za-z0-9_.~-]{20,}))@[A-Za-z0-9\[_$%.-]"#,
+    )
+    .when(is_credential_in_url),
+    Rule::context("url-credentials", &["jdbc:oracle"], r"jdbc:oracle:[a-z]+:[^\s/:@]+/([^\s/@]{3,})@").when(is_password_in_url),
     Rule::context(
         "authorization-header",
         &["authorization"],
@@ -32,8 +35,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule::context("netrc-password", &["machine"], r"machine\s+\S+\s+login\s+\S+\s+password\s+(\S{3,})").when(plausible::is_password),
     Rule::context(
         "curl-auth-user",
-        &["-u", "--user", "--proxy-user"],
-        r#"\s(?:-u|--user|--proxy-user|-U)(?:[ =]|\\?\s+)?["']?[^\s:"'$<{]{1,64}:([^\s"'\\]{3,128})"#,
+        &[" -u", "\t-u", "\n-u", " --user", "\t--user", "\n--user", "--proxy-user"],
+        r#"\s(?:-u|--user|--proxy-user|-U)(?:[ =]|\\?\s+)?["']?[^\s:"'$<{]+:([^\s"'\\]{3,})"#,
     )
     .when(is_password_of_a_client),
     Rule::context("mysql-password", &["mysql", "mariadb"], r#"\s-p(?:'([^'\r\n]{4,})'|"([^"\r\n]{4,})"|([^\s"'\\;|&]{4,}))"#)
@@ -41,13 +44,13 @@ pub(super) const RULES: &[Rule] = &[
     Rule::context(
         "command-line-password",
         &["sshpass", "redis-cli", "docker login", "podman login", "mongo", "sqlcmd", "ldapsearch", "az login", "helm registry", "pass:"],
-        r#"(?:\b(?:sshpass|(?:docker|podman|az) login|helm registry login|mongo(?:sh|dump|restore)?)\b[^\r\n;|]{0,120}?\s-p[ =]?|\bredis-cli\b[^\r\n;|]{0,120}?\s-a[ =]?|\bsqlcmd\b[^\r\n;|]{0,120}?\s-P[ =]?|\bldapsearch\b[^\r\n;|]{0,120}?\s-w[ =]?|-pass(?:in|out)? pass:)["']?([^\s"'\\]{4,128})"#,
+        r#"(?:\b(?:sshpass|(?:docker|podman|az) login|helm registry login|mongo(?:sh|dump|restore)?)\b[^\r\n;|]*?\s-p[ =]?|\bredis-cli\b[^\r\n;|]*?\s-a[ =]?|\bsqlcmd\b[^\r\n;|]*?\s-P[ =]?|\bldapsearch\b[^\r\n;|]*?\s-w[ =]?|-pass(?:in|out)? pass:)["']?([^\s"'\\]{4,})"#,
     )
     .when(plausible::is_password),
     Rule::context(
         "cookie-header",
         &["cookie"],
-        r#"(?i:cookie)[\\"'`]*(?:\s*[:=]\s*|\s+)[\\"'`]*([A-Za-z0-9_.%-]+=[^\s;"'\\]{16,4096}(?:;[^\r\n"'\\]{0,4096})?|[A-Za-z0-9_.%-]+=[^\s;"'\\]*;[^\r\n"'\\]{16,4096})"#,
+        r#"(?i:cookie)[\\"'`]*(?:\s*[:=]\s*|\s+)[\\"'`]*([A-Za-z0-9_.%-]+=[^\s;"'\\]{16,}(?:;[^\r\n"'\\]*)?|[A-Za-z0-9_.%-]+=[^\s;"'\\]*;[^\r\n"'\\]{16,})"#,
     )
     .when(is_cookie_with_a_secret),
     Rule::context(
@@ -57,6 +60,10 @@ pub(super) const RULES: &[Rule] = &[
     )
     .when(is_session),
 ];
+
+fn is_credential_in_url(found: Match<'_>) -> bool {
+    if found.text[..found.span.start].ends_with('/') { plausible::is_random(found) } else { is_password_in_url(found) }
+}
 
 fn is_password_in_url(found: Match<'_>) -> bool {
     let before = &found.text[..found.span.start - 1];

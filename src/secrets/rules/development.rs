@@ -31,12 +31,16 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("nuget-api-key", &["oy2"], r"oy2[a-z0-9]{43}\b").when(plausible::is_random),
     Rule::token("clojars-api-token", &["clojars_"], r"CLOJARS_[a-z0-9]{60}"),
     Rule::token("docker-hub-token", &["dckr_pat_", "dckr_oat_"], r"dckr_[po]at_[A-Za-z0-9_-]{27,}"),
-    Rule::context("docker-config-auth", &["auth"], r#"\\*"auth\\*"\s*:\s*\\*"([A-Za-z0-9+/]{8,}={0,2})"#)
-        .when(plausible::decodes_to_user_and_password),
+    Rule::context(
+        "docker-config-auth",
+        &["\"auth\"", "\"auth\\"],
+        r#"\\*"auth\\*"\s*:\s*\\*"([A-Za-z0-9+/]{8,}={0,2})"#,
+    )
+    .when(plausible::decodes_to_user_and_password),
     Rule::token("artifactory-api-key", &["akcp"], r"AKCp[A-Za-z0-9]{69}\b"),
     Rule::token("artifactory-reference-token", &["cmvmdgtu"], r"cmVmdGtu[A-Za-z0-9]{56}\b"),
     Rule::context("npmrc-auth", &["_auth"], r"(?i:_auth(?:token)?)\s{0,4}=\s{0,4}([^\s$\x22']{16,})")
-        .when(plausible::is_random),
+        .when(plausible::is_random_literal),
     Rule::token("buildkite-token", &["bkua_"], r"bkua_[a-f0-9]{40}"),
     Rule::token("circleci-token", &["ccipat_"], r"CCIPAT_[A-Za-z0-9]{20,}_[a-f0-9]{40}"),
     Rule::token("sonar-api-token", &["sqp_", "squ_", "sqa_"], r"sq[pua]_[a-f0-9]{40}"),
