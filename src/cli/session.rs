@@ -11,7 +11,7 @@ use crate::env::Env;
 use crate::git::{Locate, ObjectError, OpenError, Repo};
 use crate::log::{Log, Spool, Spooled, Walk};
 use crate::model::reference::Reference;
-use crate::model::{AgentName, Handoff, Lanes, ObjectName, Summary, Timestamp, paths};
+use crate::model::{AgentName, By, Handoff, Lanes, ObjectName, Origin, Summary, Timestamp, paths};
 use crate::views::cache::{CacheError, Index};
 use crate::views::files::Layout;
 
@@ -309,6 +309,24 @@ impl<'e> Session<'e> {
         let Some(own) = tips.own else { return Ok(Some(0)) };
         let remotes: Vec<ObjectName> = tips.remotes.iter().map(|(_, tip)| *tip).collect();
         Ok(Some(self.repo.count_commits(&own, &remotes)?))
+    }
+
+    /// Who makes an event now: the agent as far as it is known, and the git identity.
+    ///
+    /// # Errors
+    /// When `HANDOFF_AGENT` is no name.
+    pub(super) fn origin(&self) -> Result<Origin, Failure> {
+        let detection = self.detect(None)?;
+        let known = detection.agent.as_str() != AgentName::UNKNOWN;
+        let identity = self.repo.identity();
+        Ok(Origin {
+            created: self.now(),
+            by: By {
+                agent: known.then_some(detection.agent),
+                agent_session: detection.session_id,
+                identity: format!("{} <{}>", identity.name(), identity.email()),
+            },
+        })
     }
 
     /// The moment that this command calls now.

@@ -6,6 +6,7 @@
 
 mod append;
 mod codec;
+pub mod envelope;
 mod join;
 mod order;
 mod read;

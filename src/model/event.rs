@@ -1,6 +1,6 @@
 //! What the log remembers, as it is after reading: events, their place in the order, and what could not be read.
 
-use super::{EventId, Handoff, ObjectName, Timestamp};
+use super::{AgentName, EventId, Handoff, ObjectName, Timestamp};
 
 /// The kinds of events, which are also the folders in the log's trees.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +28,26 @@ impl EventKind {
             other => Self::Other(other.into()),
         }
     }
+}
+
+/// When an event was made, and by whom. Every event but a handoff, which says so in fields of its own, has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// When.
+    pub created: Timestamp,
+    /// By whom.
+    pub by: By,
+}
+
+/// Who made an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct By {
+    /// The agent, where one is known.
+    pub agent: Option<AgentName>,
+    /// The agent's own session id.
+    pub agent_session: Option<String>,
+    /// The git identity, as `Name <email>`.
+    pub identity: String,
 }
 
 /// An event's content.

@@ -16,7 +16,7 @@ mod text;
 mod time;
 
 pub use agent::{AgentName, AgentNameError, Lane, Lanes, SessionName};
-pub use event::{Anomaly, AnomalyKind, Entry, Event, EventKind, LogCommit};
+pub use event::{Anomaly, AnomalyKind, By, Entry, Event, EventKind, LogCommit, Origin};
 pub use handoff::{
     Change, Completeness, Content, Evidence, FileEntry, Handoff, Link, Metadata, Observer, Outcome, Scope, Status,
     Topic, TopicError, Trigger, UnknownWord,
