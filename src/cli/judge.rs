@@ -87,7 +87,7 @@ fn search(value: &Value, field: &str, found: &mut Vec<Located>) {
                 let shown = secrets::mask(name).into_owned();
                 found.extend(secrets::scan(name).into_iter().map(|finding| Located { field: below(&shown), finding }));
                 search(item, &below(&shown), found);
-                if let Value::String(text) = item {
+                if let (Value::String(text), "extra") = (item, field) {
                     found.extend(assigned(name, text, &below(&shown)));
                 }
             }

@@ -8,7 +8,7 @@ use super::error::Failure;
 use super::session::Session;
 use super::store::append_failure;
 use crate::document::{self, Names};
-use crate::git::Reflog;
+use crate::git::{Durability, Reflog};
 use crate::log::{AppendError, NOTES_REF, Spool, TakeIn};
 use crate::model::{Event, EventId, Handoff, Link, ObjectName, SessionName, Summary};
 use crate::ui::Ui;
@@ -176,6 +176,7 @@ impl Session<'_> {
             seconds: stamp.now.seconds(),
             offset_minutes: stamp.now.offset_minutes(),
             message: "git handoff: note",
+            durability: Durability::Process,
         };
         if let Err(error) = self.repo.update_notes(NOTES_REF, &commits, &edit, &reflog) {
             ui.warn(format!("the note could not be written: {}", Failure::from(error).message()));

@@ -35,7 +35,7 @@ pub use notes::{EditNote, NotesError};
 pub use objects::{CommitObject, EntryMode, ObjectError, TreeEntry};
 pub use process::{Command, CommandError, Output, Running};
 pub(crate) use refs::pause;
-pub use refs::{Expected, RefError, Reflog};
+pub use refs::{Durability, Expected, RefError, Reflog};
 pub use repo::{Head, Locate, OpenError, Repo};
 pub use status::{StatusRun, WorkTreeState};
 pub(crate) use write::Refusal;

@@ -219,7 +219,13 @@ mod tests {
 
     fn update(repo: &Repo, commits: &[ObjectName], edit: &EditNote<'_>) -> bool {
         let identity = Identity::new("A", "a@b");
-        let reflog = Reflog { identity: &identity, seconds: 1_787_061_899, offset_minutes: 0, message: "Notes" };
+        let reflog = Reflog {
+            identity: &identity,
+            seconds: 1_787_061_899,
+            offset_minutes: 0,
+            message: "Notes",
+            durability: crate::git::Durability::Process,
+        };
         repo.update_notes(NAME, commits, edit, &reflog).expect("the notes can be updated")
     }
 

@@ -44,6 +44,17 @@ pub struct Reflog<'a> {
     pub offset_minutes: i16,
     /// Why, on one line.
     pub message: &'a str,
+    /// What the move must survive.
+    pub durability: Durability,
+}
+
+/// What a move of a ref must survive once it has returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// A power cut: the ref is synced with the disk.
+    PowerCut,
+    /// The end of the process. Enough for what can be made again.
+    Process,
 }
 
 /// Why a ref could not be read or moved.
@@ -156,8 +167,8 @@ impl Repo {
         Ok(found)
     }
 
-    /// Moves a ref to `new` if it is what `expected` says, and keeps a reflog. The ref survives a power cut once
-    /// this returns; the caller has made the objects durable before.
+    /// Moves a ref to `new` if it is what `expected` says, and keeps a reflog. Once this returns the ref survives what
+    /// `reflog` says; the caller has made the objects durable before.
     ///
     /// # Errors
     /// [`RefError::Moved`] when it is not; else see [`RefError`].
@@ -242,11 +253,14 @@ impl Repo {
             return Err(RefError::Moved(name));
         }
         let path = self.common_dir().join(&name);
-        sync(&path.with_file_name(lock_name(&name))).map_err(RefError::from)?;
+        let durable = reflog.durability == Durability::PowerCut;
+        if durable {
+            sync(&path.with_file_name(lock_name(&name))).map_err(RefError::from)?;
+        }
         let signature = reflog.identity.signature(reflog.seconds, reflog.offset_minutes);
         let mut time = gix::date::parse::TimeBuf::default();
         prepared.commit(signature.to_ref(&mut time)).map_err(|e| explained(&name, e))?;
-        path.parent().map_or(Ok(()), sync).map_err(RefError::from)
+        path.parent().filter(|_| durable).map_or(Ok(()), sync).map_err(RefError::from)
     }
 
     /// How long to wait for a held lock: `core.filesRefLockTimeout` and `core.packedRefsTimeout`, as in git.
@@ -309,7 +323,7 @@ mod tests {
     const NAME: &str = "refs/handoffs/log";
 
     fn log<'a>(identity: &'a Identity, message: &'a str) -> Reflog<'a> {
-        Reflog { identity, seconds: 1_787_061_899, offset_minutes: 180, message }
+        Reflog { identity, seconds: 1_787_061_899, offset_minutes: 180, message, durability: Durability::PowerCut }
     }
 
     /// Every form of repository in which refs are moved in another way.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::read::own_time;
 use super::{Log, REF, codec, effective};
 use crate::git::{
-    EntryMode, Expected, Identity, NewCommit, ObjectWriter, RefError, Reflog, TreeEntry, WriteError, pause,
+    Durability, EntryMode, Expected, Identity, NewCommit, ObjectWriter, RefError, Reflog, TreeEntry, WriteError, pause,
 };
 use crate::model::{AnomalyKind, Entry, EventId, EventKind, LogCommit, ObjectName, Timestamp, cut, visible_line};
 
@@ -199,6 +199,7 @@ impl Log<'_> {
             seconds: stamp.now.seconds(),
             offset_minutes: stamp.now.offset_minutes(),
             message,
+            durability: Durability::PowerCut,
         };
         self.repo.compare_and_swap(REF, Expected::from(seen), new, &reflog)
     }
