@@ -61,13 +61,13 @@ fn every_transcript_of_the_documentation_is_what_the_program_prints() {
         sandbox.set("GIT_COMMITTER_DATE", "2026-08-18T17:00:00+03:00");
         let state = sandbox.root().join("shell-state");
         for Step { line, command, output } in steps(&text) {
-            // The directory and the exported variables go on from step to step, as in one shell.
+            // The directory, the exported variables and the exit status go on from step to step, as in one shell.
             let script = format!(
-                "[ -f '{state}' ] && . '{state}'\n{command}\nstatus=$?\n{{ export -p; printf 'cd %q\\n' \"$PWD\"; }} >'{state}'\nexit $status",
+                "[ -f '{state}' ] && . '{state}'\n{command}\nstatus=$?\n{{ export -p; printf 'cd %q\\n(exit %d)\\n' \"$PWD\" \"$status\"; }} >'{state}'\nexit $status",
                 state = state.display()
             );
             let ran = sandbox.run("bash", &["-c", &format!("exec 2>&1\n{script}")], b"");
-            let place = format!("{}:{line}: $ {command}\n", document.file_name().expect("a file").to_string_lossy());
+            let place = format!("{}, line {line}:\n", document.file_name().expect("a file").to_string_lossy());
             let actual = format!("{place}{}", ran.out);
             assert_data_eq!(actual, format!("{place}{output}").into_data());
             run += 1;
