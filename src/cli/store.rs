@@ -92,7 +92,7 @@ pub(super) fn store(session: &Session<'_>, index: &mut Index, handoff: &Handoff)
 
 fn decide(index: &Index, handoff: &Handoff, event: &NewEvent) -> Result<Append, Box<Stop>> {
     let failed = |error| Box::new(Stop::Failed(Failure::from(error)));
-    if let Some(position) = index.find(&event.id()).map_err(failed)? {
+    if let Some(position) = index.find_made_at(&event.id(), handoff.created).map_err(failed)? {
         let summary = index.summary(position).map_err(failed)?;
         if summary.recorded_in.is_some() {
             return Err(Box::new(Stop::Known(Box::new(summary))));

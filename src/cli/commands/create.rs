@@ -20,7 +20,7 @@ use super::super::views::GlobalIndex;
 use crate::agents::Detection;
 use crate::document::{self, MAX_INPUT};
 use crate::model::score::Score;
-use crate::model::{Handoff, SessionName, visible};
+use crate::model::{Content, Handoff, SessionName, visible};
 use crate::secrets::{self, Fingerprint};
 use crate::ui::{Page, Report, Ui};
 use crate::views::cache::Index;
@@ -102,7 +102,9 @@ fn attempt(
         marker: Marker::load(&session.repo.state_dir()),
     };
     let mut composed = compose(session, &index, &place, sources)?;
-    *draft = composed.draft().into_bytes();
+    if composed.authored != Content::default() {
+        *draft = composed.draft().into_bytes();
+    }
     if args.draft {
         return write_draft(session, &composed, ui);
     }

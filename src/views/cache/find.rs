@@ -117,6 +117,11 @@ impl Index {
         self.handoff_position(id)
     }
 
+    /// The position of the handoff with this id, which was made at this time. Only what is not older is looked at.
+    pub fn find_made_at(&self, id: &EventId, created: Timestamp) -> Result<Option<u32>, CacheError> {
+        self.handoff_since(id, Some(created.millis()))
+    }
+
     /// The positions of the handoffs whose ids begin so, newest first.
     pub fn find_prefix(&self, digits: &IdPrefix) -> Result<Vec<u32>, CacheError> {
         let short = &digits.as_str()[..digits.as_str().len().min(16)];
@@ -214,7 +219,11 @@ impl Index {
 
     /// The position of a handoff.
     pub(super) fn handoff_position(&self, id: &EventId) -> Result<Option<u32>, CacheError> {
-        let Some(position) = self.recent_position(id, None)? else { return Ok(None) };
+        self.handoff_since(id, None)
+    }
+
+    fn handoff_since(&self, id: &EventId, created: Option<i64>) -> Result<Option<u32>, CacheError> {
+        let Some(position) = self.recent_position(id, created)? else { return Ok(None) };
         Ok((self.table.get(position)?.kind == Kind::Handoff).then_some(position))
     }
 
