@@ -113,7 +113,7 @@ impl Repo {
             offset_minutes: reflog.offset_minutes,
             message: &format!("{}\n", reflog.message),
         })?;
-        writer.make_durable()?;
+        // Notes are made again from the log; they last as those of `git notes`, which does not sync either.
         self.compare_and_swap(name, Expected::from(tip), &commit, reflog)?;
         Ok(true)
     }

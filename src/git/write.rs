@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use gix::objs::Kind;
+use gix::zlib::stream::deflate::{Compress, FlushCompress};
+use gix::zlib::{Compression, Status};
 
 use super::objects::named;
 use super::{EntryMode, Identity, ObjectError, Repo, TreeEntry};
@@ -57,16 +59,27 @@ pub struct NewCommit<'a> {
 /// Writes objects and remembers them until [`ObjectWriter::make_durable`] has brought them to the disk.
 ///
 /// Objects without a ref are harmless: `git gc` removes them after two weeks.
-#[derive(Debug)]
 pub struct ObjectWriter<'r> {
     repo: &'r Repo,
     pending: RefCell<Vec<ObjectName>>,
+    /// Setting one up costs more than compressing an event.
+    compressor: RefCell<Compress>,
+}
+
+impl std::fmt::Debug for ObjectWriter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ObjectWriter").field("pending", &self.pending).finish_non_exhaustive()
+    }
 }
 
 impl Repo {
     /// A writer of objects for one ref update.
     pub fn writer(&self) -> ObjectWriter<'_> {
-        ObjectWriter { repo: self, pending: RefCell::default() }
+        ObjectWriter {
+            repo: self,
+            pending: RefCell::default(),
+            compressor: RefCell::new(Compress::new(Compression::BEST_SPEED)),
+        }
     }
 }
 
@@ -167,9 +180,10 @@ impl<'r> ObjectWriter<'r> {
     /// expect that a `git gc` removes an empty fan-out directory under its feet.
     fn write_loose(&self, name: &ObjectName, kind: Kind, bytes: &[u8]) -> Result<(), WriteError> {
         let path = self.place_of(name);
+        let compressed = deflated(&mut self.compressor.borrow_mut(), kind, bytes).map_err(sorted)?;
         let mut attempt = 1;
         loop {
-            match loose_file(&path, kind, bytes) {
+            match loose_file(&path, &compressed) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < MAX_ATTEMPTS => attempt += 1,
                 Err(error) => return Err(refused(&path, error)),
                 Ok(()) => return Ok(()),
@@ -207,18 +221,31 @@ impl<'r> ObjectWriter<'r> {
 /// How often an object is tried whose directory keeps vanishing.
 const MAX_ATTEMPTS: u32 = 100;
 
-fn loose_file(path: &Path, kind: Kind, bytes: &[u8]) -> io::Result<()> {
+/// The bytes of a loose object.
+fn deflated(compressor: &mut Compress, kind: Kind, bytes: &[u8]) -> Result<Vec<u8>, gix::Error> {
+    compressor.reset();
+    let mut input = gix::objs::encode::loose_header(kind, bytes.len() as u64).to_vec();
+    input.extend_from_slice(bytes);
+    let mut output = vec![0; input.len() + input.len() / 8 + 128];
+    loop {
+        let (read, written) = (compressor.total_in() as usize, compressor.total_out() as usize);
+        let status = compressor.compress(&input[read..], &mut output[written..], FlushCompress::Finish)?;
+        if status == Status::StreamEnd {
+            output.truncate(compressor.total_out() as usize);
+            return Ok(output);
+        }
+        output.resize(output.len() * 2, 0);
+    }
+}
+
+fn loose_file(path: &Path, compressed: &[u8]) -> io::Result<()> {
     let dir = path.parent().expect("a loose object lies in a fan-out directory");
     match std::fs::create_dir(dir) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    let file = tempfile::Builder::new().prefix("tmp_obj_").rand_bytes(6).tempfile_in(dir)?;
-    let mut deflate = gix::zlib::stream::deflate::Write::new(file, gix::zlib::Compression::BEST_SPEED);
-    deflate.write_all(&gix::objs::encode::loose_header(kind, bytes.len() as u64))?;
-    deflate.write_all(bytes)?;
-    deflate.flush()?;
-    let file = deflate.into_inner();
+    let mut file = tempfile::Builder::new().prefix("tmp_obj_").rand_bytes(6).tempfile_in(dir)?;
+    file.write_all(compressed)?;
     #[cfg(unix)]
     file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444))?;
     file.persist(path).map_err(|error| error.error)?;
