@@ -2,6 +2,7 @@
 //!
 //! Entries are never changed, so that rows can be put into a new order without touching them.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
@@ -45,12 +46,31 @@ pub(super) struct Heap {
     file: Option<File>,
     base: u64,
     tail: Vec<u8>,
+    /// The part of the file that was read last. Neighbours are asked for together, the newest first.
+    window: RefCell<Window>,
+}
+
+/// Bytes of a file and where they begin.
+#[derive(Debug, Default)]
+struct Window {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// How much is read at once.
+    const SIZE: u64 = 16 * 1024;
+
+    fn get(&self, at: u64, length: u64) -> Option<&[u8]> {
+        let start = usize::try_from(at.checked_sub(self.start)?).ok()?;
+        self.bytes.get(start..start.checked_add(usize::try_from(length).ok()?)?)
+    }
 }
 
 impl Heap {
     /// The first `length` bytes of a file.
     pub(super) fn open(file: File, length: u64) -> Self {
-        Self { file: Some(file), base: length, tail: Vec::new() }
+        Self { file: Some(file), base: length, tail: Vec::new(), window: RefCell::default() }
     }
 
     /// How many bytes there are.
@@ -107,11 +127,22 @@ impl Heap {
         if at + length > self.base {
             return Err(CacheError::Damaged);
         }
-        let mut bytes = vec![0; length as usize];
+        let mut window = self.window.borrow_mut();
+        if window.get(at, length).is_none() {
+            *window = self.window_up_to(at, length)?;
+        }
+        window.get(at, length).map(<[u8]>::to_vec).ok_or(CacheError::Damaged)
+    }
+
+    /// A window that ends a little behind these bytes, so that it holds what will be asked for next.
+    fn window_up_to(&self, at: u64, length: u64) -> Result<Window, CacheError> {
+        let end = (at + length + Window::SIZE / 4).min(self.base);
+        let start = end.saturating_sub(Window::SIZE).min(at);
+        let mut bytes = vec![0; (end - start) as usize];
         let mut file = self.file.as_ref().ok_or(CacheError::Damaged)?;
-        file.seek(SeekFrom::Start(at))?;
+        file.seek(SeekFrom::Start(start))?;
         file.read_exact(&mut bytes)?;
-        Ok(bytes)
+        Ok(Window { start, bytes })
     }
 }
 
