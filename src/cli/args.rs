@@ -63,6 +63,8 @@ pub enum Command {
     Completions(Completions),
     /// Print the manual page, or install it
     Man(Man),
+    /// Say how far a handoff still fits the repository, and why
+    Check(Check),
 }
 
 /// `create`
@@ -227,6 +229,9 @@ pub struct Resume {
     /// The agent, where its environment does not tell
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub agent: Option<String>,
+    /// Exit with 6, after printing, when the handoff is stale
+    #[arg(long)]
+    pub strict: bool,
 }
 
 /// `list`
@@ -304,6 +309,20 @@ pub struct Man {
     /// Write it to DIR/man1/git-handoff.1, so that 'git handoff --help' finds it
     #[arg(long, value_name = "DIR")]
     pub install: Option<PathBuf>,
+}
+
+/// `check`
+#[derive(Debug, Args)]
+#[command(after_help = "Without REF: the handoff that 'git handoff resume' would choose. A file is judged by the \
+    handoff whose id it carries; whether it was edited is said too. Exit codes: 0 for FRESH and SLIGHTLY_STALE, 6 for \
+    STALE and VERY_STALE.")]
+pub struct Check {
+    /// A handoff: id, prefix, session name, @latest, or a file inside the work tree
+    #[arg(value_name = "REF|FILE")]
+    pub reference: Option<String>,
+    /// The agent, where its environment does not tell
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub agent: Option<String>,
 }
 
 #[cfg(test)]

@@ -50,6 +50,8 @@ pub enum Code {
     HandoffMissing,
     /// The document of a handoff does not match its id.
     HandoffTampered,
+    /// The handoff is stale.
+    Stale,
 }
 
 impl Code {
@@ -73,6 +75,7 @@ impl Code {
         Self::CacheDamaged,
         Self::HandoffMissing,
         Self::HandoffTampered,
+        Self::Stale,
     ];
 
     /// The name in JSON.
@@ -96,6 +99,7 @@ impl Code {
             Self::CacheDamaged => "CACHE_DAMAGED",
             Self::HandoffMissing => "HANDOFF_MISSING",
             Self::HandoffTampered => "HANDOFF_TAMPERED",
+            Self::Stale => "STALE",
         }
     }
 
@@ -107,6 +111,7 @@ impl Code {
             Self::NotFound | Self::Ambiguous => 3,
             Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative => 4,
             Self::SecretFound => 5,
+            Self::Stale => 6,
             Self::Contended => 7,
             Self::NoRepository | Self::UnsafeRepository => 9,
             Self::HandoffMissing | Self::HandoffTampered => 10,

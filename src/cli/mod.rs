@@ -9,6 +9,7 @@ mod judge;
 mod marker;
 mod place;
 mod session;
+mod staleness;
 mod store;
 mod views;
 
@@ -69,6 +70,7 @@ fn dispatch(env: &Env, cli: &Cli, ui: &mut Ui<'_>) -> Result<(), Failure> {
         Command::Demo => commands::demo::run(env, ui),
         Command::Completions(args) => commands::shell::completions(args, ui),
         Command::Man(args) => commands::shell::man(args, ui),
+        Command::Check(args) => commands::check::run(&open()?, args, ui),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::Failure;
 use super::session::Session;
-use crate::git::{CommitInfo, Head, StatusRun, WorkTreeState};
+use crate::git::{Asked, CommitInfo, Head, OnDisk, StatusRun, WorkTreeState};
 use crate::model::score::Revision;
 use crate::model::{FileEntry, Handoff, ObjectName, paths};
 use crate::views::cache::Index;
@@ -64,7 +64,8 @@ impl Place {
         worktree.changes.retain(|file| !paths::is_own_view(&file.path));
         worktree.untracked.retain(|path| !session.is_ours(path));
         changes.files.retain(|file| !paths::is_own_view(&file.path));
-        let (files, files_omitted) = touched(changes.files, &worktree);
+        let (mut files, files_omitted) = touched(changes.files, &worktree);
+        fill_in_blobs(session, &mut files, head.commit)?;
         Ok(Self {
             branch,
             commit,
@@ -148,8 +149,24 @@ fn range(
     Ok(Range { start: parent.filter(|parent| repo.exists(parent)), at_most: 1 })
 }
 
+/// Says what uncommitted files hold, so that it can be told later whether they still do. Nothing is stored of it.
+fn fill_in_blobs(session: &Session<'_>, files: &mut [FileEntry], head: Option<ObjectName>) -> Result<(), Failure> {
+    let open = |file: &FileEntry| file.blob.is_none() && file.change != Some(crate::model::Change::Deleted);
+    let mut open: Vec<&mut FileEntry> = files.iter_mut().filter(|file| open(file)).collect();
+    let asked: Vec<Asked> = open
+        .iter()
+        .map(|file| Asked { path: file.path.clone(), committed: session.blob_at(head, &file.path), other: None })
+        .collect();
+    for (file, found) in open.iter_mut().zip(session.repo.on_disk(&asked)?.unwrap_or_default()) {
+        if let OnDisk::Blob(blob) = found {
+            file.blob = Some(blob);
+        }
+    }
+    Ok(())
+}
+
 /// The files of the range and of the work tree, each once, and how many more there are. What is uncommitted counts
-/// last: its content is in no blob yet.
+/// last.
 fn touched(committed: Vec<FileEntry>, worktree: &WorkTreeState) -> (Vec<FileEntry>, u64) {
     let mut files = committed;
     let untracked = worktree.untracked.iter().map(|path| FileEntry {

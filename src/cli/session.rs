@@ -289,6 +289,13 @@ impl<'e> Session<'e> {
             || self.lanes.all().iter().any(|lane| lane.dir == directory)
     }
 
+    /// Whether a path is that of a view, in whatever directory the agents write here.
+    pub(super) fn is_view(&self, path: &str) -> bool {
+        let mut below = self.lanes.custom().filter_map(|(_, dir)| path.strip_prefix(dir)?.strip_prefix('/'));
+        paths::is_own_view(path)
+            || below.any(|rest| rest.starts_with("handoffs/") || ["handoffs.jsonl", "INDEX.md"].contains(&rest))
+    }
+
     /// A handoff that the index has, as Markdown.
     ///
     /// # Errors

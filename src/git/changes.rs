@@ -5,7 +5,7 @@ use gix::objs::tree::EntryMode as Mode;
 
 use super::objects::named;
 use super::path::readable;
-use super::{ObjectError, Repo};
+use super::{HistoryError, ObjectError, Repo};
 use crate::model::{Change, FileEntry, ObjectName};
 
 /// Why the changes could not be found out.
@@ -17,6 +17,12 @@ pub enum ChangesError {
     /// The comparison failed.
     #[error("cannot compare two trees")]
     Diff(#[source] Box<gix::Error>),
+    /// The history cannot be walked.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// The index cannot be read.
+    #[error("cannot read the index")]
+    Index(#[source] Box<gix::Error>),
 }
 
 /// The files that differ, by path.
@@ -28,7 +34,7 @@ pub struct Changes {
     pub omitted: u64,
 }
 
-fn diff(error: gix::Error) -> ChangesError {
+pub(super) fn diff(error: gix::Error) -> ChangesError {
     ChangesError::Diff(Box::new(error))
 }
 
@@ -64,17 +70,16 @@ impl Repo {
     /// # Errors
     /// When the commit or a tree cannot be read.
     pub fn blob_at(&self, commit: &ObjectName, path: &str) -> Result<Option<ObjectName>, ChangesError> {
-        let entry = self.tree_of(commit)?.lookup_entry(path.split('/').map(str::as_bytes)).map_err(diff)?;
-        Ok(entry.filter(|entry| is_file(entry.mode())).map(|entry| named(entry.object_id())))
+        self.files_at(commit)?.blob(path)
     }
 
-    fn tree_of(&self, commit: &ObjectName) -> Result<gix::Tree<'_>, ChangesError> {
+    pub(super) fn tree_of(&self, commit: &ObjectName) -> Result<gix::Tree<'_>, ChangesError> {
         let tree = self.object_id(&self.read_commit(commit)?.tree)?;
         self.gix.find_tree(tree).map_err(diff)
     }
 }
 
-fn is_file(mode: Mode) -> bool {
+pub(super) fn is_file(mode: Mode) -> bool {
     mode.is_blob_or_symlink()
 }
 

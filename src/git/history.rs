@@ -35,7 +35,7 @@ pub enum HistoryError {
     Walk(#[source] Box<gix::Error>),
 }
 
-fn walk(error: gix::Error) -> HistoryError {
+pub(super) fn walk(error: gix::Error) -> HistoryError {
     HistoryError::Walk(Box::new(error))
 }
 
@@ -94,6 +94,29 @@ impl Repo {
         let tracking = self.gix.branch_remote_tracking_ref_name(full.as_ref(), gix::remote::Direction::Fetch);
         let Some(Ok(tracking)) = tracking else { return Ok(None) };
         Ok(self.read_ref(&tracking.as_bstr().to_str_lossy())?)
+    }
+
+    /// Where a branch stands, by its short name: here, else on a remote as far as it was fetched (`origin` first).
+    ///
+    /// # Errors
+    /// When a ref cannot be read. A text that can name no branch is none.
+    pub fn branch_tip(&self, branch: &str) -> Result<Option<ObjectName>, RefError> {
+        let mut remotes = self.remotes();
+        remotes.sort_by_key(|remote| remote != "origin");
+        let tracking = remotes.iter().map(|remote| format!("refs/remotes/{remote}/{branch}"));
+        for full in std::iter::once(format!("refs/heads/{branch}")).chain(tracking) {
+            if gix::refs::FullName::try_from(full.as_str()).is_ok()
+                && let Some(tip) = self.read_ref(&full)?
+            {
+                return Ok(Some(tip));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the history here ends at a boundary.
+    pub fn is_shallow(&self) -> bool {
+        self.gix.is_shallow().unwrap_or(false)
     }
 
     /// The default branch, by its short name, and where it stands: what `origin/HEAD` names; else the local

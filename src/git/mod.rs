@@ -10,6 +10,8 @@
 
 mod changes;
 mod config;
+mod content;
+mod equivalent;
 mod history;
 mod identity;
 mod notes;
@@ -20,6 +22,7 @@ mod refs;
 mod refs_with_git;
 mod repo;
 mod revision;
+mod since;
 mod status;
 mod turn;
 mod write;
@@ -29,6 +32,8 @@ pub(crate) mod fixture;
 
 pub use changes::{Changes, ChangesError};
 pub use config::ConfigError;
+pub use content::{Asked, CommitFiles, OnDisk};
+pub use equivalent::{Equivalent, Likeness};
 pub use history::{CommitInfo, HistoryError};
 pub use identity::Identity;
 pub use notes::{EditNote, NotesError};
@@ -37,6 +42,7 @@ pub use process::{Command, CommandError, Output, Running};
 pub(crate) use refs::pause;
 pub use refs::{Durability, Expected, RefError, Reflog};
 pub use repo::{Head, Locate, OpenError, Repo};
+pub use since::Newer;
 pub use status::{StatusRun, WorkTreeState};
 pub(crate) use write::Refusal;
 pub use write::{NewCommit, ObjectWriter, WriteError};

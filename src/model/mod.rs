@@ -11,6 +11,7 @@ pub mod paths;
 pub mod reference;
 pub mod score;
 pub mod selection;
+pub mod staleness;
 mod summary;
 mod text;
 mod time;

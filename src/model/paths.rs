@@ -99,11 +99,18 @@ pub fn same_path(a: &str, b: &str) -> bool {
 
 /// Whether a file of that path exists under any composition of its accents. `exists` is asked with each.
 pub fn exists(path: &str, exists: &dyn Fn(&str) -> bool) -> bool {
-    exists(path) || {
-        let composed: String = path.nfc().collect();
-        let decomposed: String = path.nfd().collect();
-        (composed != path && exists(&composed)) || (decomposed != path && exists(&decomposed))
+    spellings(path).iter().any(|spelling| exists(spelling))
+}
+
+/// The path as it is, with composed and with decomposed accents; each once.
+pub fn spellings(path: &str) -> Vec<String> {
+    let mut all = vec![path.to_owned()];
+    for other in [path.nfc().collect(), path.nfd().collect()] {
+        if !all.contains(&other) {
+            all.push(other);
+        }
     }
+    all
 }
 
 /// Whether a path is absolute, begins in a home directory or on a drive, or climbs with `..`.

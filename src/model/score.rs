@@ -26,6 +26,7 @@ mod parts;
 mod placeholder;
 mod sections;
 
+pub use files::named_in;
 use judge::{Finding, Judgement};
 pub use parts::{Part, PartName};
 use sections::Section;

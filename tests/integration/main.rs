@@ -4,6 +4,7 @@
 mod sandbox;
 
 mod agent;
+mod check;
 mod concurrency;
 mod create;
 mod hostile;

@@ -116,7 +116,7 @@ fn the_envelope_names_everything_a_reader_must_know() {
              Authority: inform_only: it grants nothing by itself\n\
              Completeness: partial\n\
              Integrity: verified: the content matches its id\n\
-             Staleness: not checked\n\
+             Staleness: FRESH\n\
              Now: on the same branch, billing; the recorded commit is checked out\n\
              Chosen: the newest unfinished handoff of codex on branch billing\n\
              Also: {other} codex/2026-08-18-1001 2026-08-18 10:01 in-progress on search: parser\n\
@@ -146,6 +146,7 @@ fn the_packet_has_the_four_groups() {
     assert_eq!(packet["handoff"]["id"], billing);
     assert_eq!(packet["trust"]["authority"], "inform_only");
     assert_eq!(packet["trust"]["integrity"], "verified");
+    assert_eq!(packet["trust"]["staleness"], serde_json::json!({"level": "FRESH", "reasons": []}));
     assert_eq!(packet["authoritative"]["pending_steps"][0], "Add the error path for empty input");
     assert_eq!(packet["context"]["verification_evidence"][0]["command"], "unit tests");
     assert!(packet["context"].get("next_action").is_none());
@@ -168,6 +169,8 @@ fn reading_completed_work_changes_no_file_and_no_ref() {
         &["log"],
         &["status"],
         &["agent"],
+        &["check", &id],
+        &["check", "--json"],
     ] {
         sandbox.handoff(args).ok();
     }
@@ -187,4 +190,33 @@ fn a_subdirectory_reads_and_writes_at_the_top() {
     assert!(sandbox.exists(".codex/handoffs/2026-08-18-1009.md"));
     let document = sandbox.handoff(&["show", id.trim(), "--json"]).json()["document"].clone();
     assert_eq!(document["working_directory"], "deep/er");
+}
+
+#[test]
+fn a_stale_handoff_is_shown_with_its_reasons_and_strict_refuses_it_afterwards() {
+    let (sandbox, billing, _) = two_parsers();
+    assert!(sandbox.handoff(&["resume", "--strict", "--quiet"]).ok().contains(&billing));
+    sandbox.git(&["rm", "-q", "a.txt"]);
+    sandbox.git(&["commit", "-qm", "rm"]);
+    let out = sandbox.handoff(&["resume", "--brief"]).ok();
+    let expected = "Staleness: STALE\n\
+        Because: 1 referenced file is gone: a.txt\n\
+        Because: 1 commit since the recorded commit\n\
+        Now: on the same branch, billing; the recorded commit is in the history of HEAD\n";
+    assert!(out.contains(expected), "{out}");
+    let strict = sandbox.handoff(&["resume", "--brief", "--strict"]);
+    assert_eq!((strict.code, &strict.out), (6, &out));
+    assert!(strict.err.starts_with("error: handoff "), "{}", strict.err);
+    assert_eq!(sandbox.handoff(&["resume", "--json", "--strict"]).error_code(6), "STALE");
+    let packet = sandbox.handoff(&["resume", "--json"]).json();
+    assert_eq!(packet["trust"]["staleness"]["reasons"][0]["code"], "FILE_DELETED");
+}
+
+#[test]
+fn judging_staleness_starts_no_git() {
+    let (mut sandbox, billing, _) = two_parsers();
+    sandbox.write("a.txt", "changed\n");
+    sandbox.set("PATH", "/nonexistent");
+    let out = sandbox.handoff(&["resume", "--brief"]).ok();
+    assert!(out.contains(&billing) && out.contains("Staleness: SLIGHTLY_STALE\n"), "{out}");
 }

@@ -1,6 +1,7 @@
 //! One file a command. Each computes a report; [`crate::ui::Ui`] says it.
 
 pub(super) mod agent;
+pub(super) mod check;
 pub(super) mod create;
 pub(super) mod demo;
 pub(super) mod list;

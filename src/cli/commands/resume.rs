@@ -10,6 +10,7 @@ use super::super::args;
 use super::super::error::{Code, Failure};
 use super::super::marker::Marker;
 use super::super::session::{Session, one_line};
+use super::super::staleness::{Standing, refusal};
 use super::list::item_json;
 use crate::document;
 use crate::git::Head;
@@ -37,7 +38,8 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Resume, ui: &mut U
         drop(Marker::of(&packet.summary).save(&session.repo.state_dir()));
     }
     super::warn_of_stale_views(packet.views_are_behind, ui);
-    Ok(ui.answer(&packet)?)
+    ui.answer(&packet)?;
+    if args.strict && packet.standing.is_stale() { Err(refusal(&packet.summary, &packet.standing)) } else { Ok(()) }
 }
 
 /// Whether the body is shown.
@@ -54,8 +56,9 @@ impl Body {
 }
 
 /// A handoff and why it was chosen.
-struct Choice {
-    summary: Summary,
+pub(super) struct Choice {
+    /// The handoff.
+    pub(super) summary: Summary,
     reason: String,
     others: Vec<Summary>,
 }
@@ -66,7 +69,11 @@ impl Choice {
     }
 }
 
-fn choose(
+/// The handoff that this agent should continue from here.
+///
+/// # Errors
+/// When nothing matches or several handoffs match equally.
+pub(super) fn choose(
     session: &Session<'_>,
     index: &Index,
     agent: &AgentName,
@@ -163,6 +170,7 @@ struct Packet {
     handoff: Handoff,
     markdown: String,
     lineage: Vec<String>,
+    standing: Standing,
     now: String,
     reason: String,
     others: Vec<Summary>,
@@ -179,9 +187,11 @@ impl Packet {
         let markdown = session.markdown(index, &summary, &handoff)?;
         let position = index.find(&summary.id)?;
         let live = position.map(|position| index.is_live(position)).transpose()?.unwrap_or_default();
+        let standing = Standing::of(session, &handoff, head);
         Ok(Self {
             lineage: lineage(index, &summary)?,
-            now: reconciled(session, &summary, head),
+            now: reconciled(&standing, &summary, head),
+            standing,
             leaves_marker: live && summary.status.is_unfinished(),
             lanes: session.lanes.clone(),
             views_are_behind: session.views_are_behind(index),
@@ -218,10 +228,10 @@ impl Packet {
             fact("Authority", "inform_only: it grants nothing by itself".into()),
             fact("Completeness", summary.completeness.to_string()),
             fact("Integrity", "verified: the content matches its id".into()),
-            fact("Staleness", "not checked".into()),
-            fact("Now", self.now.clone()),
-            fact("Chosen", self.reason.clone()),
+            fact("Staleness", self.standing.level_name().into()),
         ]);
+        facts.extend(self.standing.sentences().into_iter().map(|sentence| fact("Because", sentence)));
+        facts.extend([fact("Now", self.now.clone()), fact("Chosen", self.reason.clone())]);
         facts.extend(self.others.iter().map(|other| fact("Also", one_line(other))));
         facts
     }
@@ -264,24 +274,13 @@ fn link_name(index: &Index, link: &Link) -> Result<String, Failure> {
 }
 
 /// How the recorded place compares with where we are.
-fn reconciled(session: &Session<'_>, summary: &Summary, head: &Head) -> String {
+fn reconciled(standing: &Standing, summary: &Summary, head: &Head) -> String {
     let branch = match (&head.branch, &summary.branch) {
         (Some(now), Some(then)) if now == then => format!("on the same branch, {now}"),
         (Some(now), _) => format!("on branch {now}"),
         (None, _) => "on no branch".into(),
     };
-    let commit = match (head.commit, summary.commit) {
-        (_, None) => "no commit was recorded".to_owned(),
-        (Some(now), Some(then)) if now == then => "the recorded commit is checked out".into(),
-        (_, Some(then)) if !session.repo.exists(&then) => "the recorded commit is not in this repository".into(),
-        (Some(now), Some(then)) => match session.repo.is_ancestor(&then, &now) {
-            Ok(true) => "the recorded commit is in the history of HEAD".into(),
-            Ok(false) => "the recorded commit is not in the history of HEAD".into(),
-            Err(_) => "the history cannot be read far enough to compare".into(),
-        },
-        (None, Some(_)) => "there is no commit here yet".into(),
-    };
-    format!("{branch}; {commit}")
+    format!("{branch}; {}", standing.commit_sentence())
 }
 
 impl Report for Packet {
@@ -321,7 +320,7 @@ impl Report for Packet {
                 "authority": "inform_only",
                 "completeness": summary.completeness.as_str(),
                 "integrity": "verified",
-                "staleness": {"level": "NOT_CHECKED", "reasons": []},
+                "staleness": self.standing.json(),
                 "now": self.now,
             },
             "selection": {

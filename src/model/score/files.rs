@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::sections::{self, Section, SpeaksOf};
 use super::{Facts, Fault};
 use crate::model::paths::{self, Certainty, Mention, PathReference};
-use crate::model::{Change, FileEntry, visible_line};
+use crate::model::{Change, Content, FileEntry, visible_line};
 
 /// What is known of the files that a handoff names.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,11 @@ pub(super) fn survey(facts: &Facts<'_>, sections: &[Section<'_>]) -> Survey {
         }
     }
     ledger.close()
+}
+
+/// The files that the prose of a content names, in order. The entries of its file list are not among them.
+pub fn named_in(content: &Content) -> Vec<PathReference> {
+    sections::of(content).iter().flat_map(references).collect()
 }
 
 /// The files that a section mentions, line by line, with what the section itself says of their existence.
