@@ -158,7 +158,9 @@ pub(super) fn compose(
         ..Metadata::default()
     };
     link(session, index, &claims, args, &mut metadata, &mut unresolved)?;
-    if let Some(marker) = marker.filter(|marker| marker.covers(words.topic.as_str(), metadata.branch.as_deref())) {
+    if let Some(marker) =
+        marker.filter(|marker| marker.covers(&agent, words.topic.as_str(), metadata.branch.as_deref()))
+    {
         let resumed = marker.id().map(Link::Id);
         metadata.resumed_from = metadata.resumed_from.or(resumed.clone());
         metadata.previous = metadata.previous.or(resumed);

@@ -44,6 +44,8 @@ pub enum Code {
     NoRepository,
     /// Git does not trust the repository's owner.
     UnsafeRepository,
+    /// The log's ref does not lead to a log that can be read.
+    LogDamaged,
     /// The metadata cache is damaged: a command that meets it starts again without it.
     CacheDamaged,
     /// The document of a handoff is not in this repository.
@@ -72,6 +74,7 @@ impl Code {
         Self::Contended,
         Self::NoRepository,
         Self::UnsafeRepository,
+        Self::LogDamaged,
         Self::CacheDamaged,
         Self::HandoffMissing,
         Self::HandoffTampered,
@@ -96,6 +99,7 @@ impl Code {
             Self::Contended => "CONTENDED",
             Self::NoRepository => "NO_REPOSITORY",
             Self::UnsafeRepository => "UNSAFE_REPOSITORY",
+            Self::LogDamaged => "LOG_DAMAGED",
             Self::CacheDamaged => "CACHE_DAMAGED",
             Self::HandoffMissing => "HANDOFF_MISSING",
             Self::HandoffTampered => "HANDOFF_TAMPERED",
@@ -114,7 +118,7 @@ impl Code {
             Self::Stale => 6,
             Self::Contended => 7,
             Self::NoRepository | Self::UnsafeRepository => 9,
-            Self::HandoffMissing | Self::HandoffTampered => 10,
+            Self::HandoffMissing | Self::HandoffTampered | Self::LogDamaged => 10,
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::error::{Code, Failure};
 use super::place::Place;
 use super::session::Session;
-use crate::document;
+use crate::document::{self, BoundsError};
 use crate::model::score::{Facts, Score, score};
 use crate::model::{Completeness, Handoff};
 use crate::secrets::{self, Finding, Fingerprint};
@@ -30,7 +30,10 @@ pub(super) fn judge(
     handoff: &mut Handoff,
     allowed: &[Fingerprint],
 ) -> Result<Score, Failure> {
-    document::within_bounds(handoff).map_err(|error| Failure::because(Code::TooLarge, &error))?;
+    document::within_bounds(handoff).map_err(|error| {
+        let code = if matches!(error, BoundsError::Number { .. }) { Code::BadInput } else { Code::TooLarge };
+        Failure::because(code, &error)
+    })?;
     let found = find_secrets(&document::to_value(handoff));
     let (permitted, refused): (Vec<Located>, Vec<Located>) =
         found.into_iter().partition(|located| allowed.contains(&located.finding.fingerprint));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{EventId, Summary};
+use crate::model::{AgentName, EventId, Summary};
 
 /// What was resumed in this worktree and has not been continued yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,12 +16,19 @@ pub(super) struct Marker {
     id: String,
     topic: String,
     branch: Option<String>,
+    /// The agent that resumed it; another agent in the same worktree does other work.
+    agent: String,
 }
 
 impl Marker {
     /// The marker for a resumed handoff.
-    pub(super) fn of(summary: &Summary) -> Self {
-        Self { id: summary.id.to_string(), topic: summary.topic.to_string(), branch: summary.branch.clone() }
+    pub(super) fn of(summary: &Summary, agent: &AgentName) -> Self {
+        Self {
+            id: summary.id.to_string(),
+            topic: summary.topic.to_string(),
+            branch: summary.branch.clone(),
+            agent: agent.to_string(),
+        }
     }
 
     /// The resumed handoff.
@@ -29,8 +36,12 @@ impl Marker {
         self.id.parse().ok()
     }
 
-    /// Whether work on this topic and branch continues what was resumed. Unrelated work is never linked.
-    pub(super) fn covers(&self, topic: &str, branch: Option<&str>) -> bool {
+    /// Whether this agent's work on this topic and branch continues what was resumed. Unrelated work is never linked. A
+    /// person, or an agent that is not known, may have resumed on behalf of any.
+    pub(super) fn covers(&self, agent: &AgentName, topic: &str, branch: Option<&str>) -> bool {
+        if self.agent != agent.as_str() && self.agent != AgentName::UNKNOWN {
+            return false;
+        }
         let same_branch = self.branch.is_some() && self.branch.as_deref() == branch;
         same_branch || self.topic.to_lowercase() == topic.to_lowercase()
     }
@@ -74,21 +85,26 @@ mod tests {
     use super::*;
 
     fn marker(branch: Option<&str>) -> Marker {
-        Marker { id: "0".repeat(64), topic: "Billing".into(), branch: branch.map(Into::into) }
+        Marker { id: "0".repeat(64), topic: "Billing".into(), branch: branch.map(Into::into), agent: "codex".into() }
+    }
+
+    fn agent(name: &str) -> AgentName {
+        name.parse().expect("a name")
     }
 
     #[test]
     fn work_on_the_same_topic_or_branch_is_linked_and_other_work_is_not() {
         let marker = marker(Some("feat"));
-        assert!(marker.covers("billing", Some("main")));
-        assert!(marker.covers("search", Some("feat")));
-        assert!(!marker.covers("search", Some("main")));
-        assert!(!marker.covers("search", None));
+        assert!(marker.covers(&agent("codex"), "billing", Some("main")));
+        assert!(marker.covers(&agent("codex"), "search", Some("feat")));
+        assert!(!marker.covers(&agent("codex"), "search", Some("main")));
+        assert!(!marker.covers(&agent("codex"), "search", None));
+        assert!(!marker.covers(&agent("gemini"), "billing", Some("feat")));
     }
 
     #[test]
     fn two_unknown_branches_are_not_the_same_branch() {
-        assert!(!marker(None).covers("search", None));
+        assert!(!marker(None).covers(&agent("codex"), "search", None));
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub use error::{Code, Failure};
 
 use crate::env::{Env, EnvError};
 use crate::model::Lanes;
+use crate::secrets;
 use crate::ui::{Colour, Face, Ui, printable};
 use args::{Cli, Command};
 use session::Session;
@@ -94,6 +95,8 @@ fn say(failure: &Failure, face: Face, err: &mut dyn Write) -> u8 {
         Face::Json => printable(&failure.json()),
         Face::Text | Face::Quiet => failure.to_string(),
     };
+    // What was refused may quote what was given, and that may be a secret.
+    let text = secrets::mask(&text);
     // Where nobody hears the message, the exit code still says it.
     writeln!(err, "{text}").map_or(failure.code().exit(), |()| failure.code().exit())
 }

@@ -81,6 +81,9 @@ impl<'e> Session<'e> {
         if index.basis() == own && own.is_some() {
             return Ok(index);
         }
+        if let Some(tip) = own {
+            self.check_tip(&tip)?;
+        }
         let lag = match self.catch_up(&mut index, own) {
             Ok(Some(lag)) => lag,
             // The ref was moved to where the cached history is not part of its past, or the cache is damaged.
@@ -94,7 +97,19 @@ impl<'e> Session<'e> {
             // A cache that cannot be saved costs time, not truth.
             drop(index.save(&directory));
         }
+        let holds_nothing = index.handoff_count() == 0 && index.other_events()?.is_empty();
+        if own.is_some() && holds_nothing && !index.anomalies()?.is_empty() {
+            return Err(log_damaged("it leads to commits that hold no event"));
+        }
         Ok(index)
+    }
+
+    /// Refuses to go on from a tip that is no commit: whatever follows it could not be read by git either.
+    ///
+    /// # Errors
+    /// `LOG_DAMAGED`.
+    pub(super) fn check_tip(&self, tip: &ObjectName) -> Result<(), Failure> {
+        self.repo.read_commit(tip).map(drop).map_err(|error| log_damaged(&error.to_string()))
     }
 
     /// Adds what the log gained; returns how many commits that was, or nothing when the index does not fit the log.
@@ -225,6 +240,8 @@ impl<'e> Session<'e> {
     /// # Errors
     /// When the text is no reference, nothing matches, or several handoffs do.
     pub(super) fn resolve(&self, index: &Index, text: &str) -> Result<Summary, Failure> {
+        let here = self.path_from_top(text);
+        let text = here.as_deref().unwrap_or(text);
         let reference = Reference::parse(text).map_err(|error| Failure::because(Code::Usage, &error))?;
         let positions = match &reference {
             Reference::Id(id) => index.find(id)?.into_iter().collect(),
@@ -242,6 +259,13 @@ impl<'e> Session<'e> {
                 .detail("ref", text)),
             several => Err(self.ambiguous(index, text, several)?),
         }
+    }
+
+    /// A path as the user gives it, relative to where they stand or absolute, as a path from the top of the work tree.
+    fn path_from_top(&self, text: &str) -> Option<String> {
+        let path = self.cwd.join(text);
+        let is_file = text.ends_with(".md") && path.is_file();
+        self.repo.prefix_of(&path).filter(|_| is_file)
     }
 
     fn ambiguous(&self, index: &Index, text: &str, positions: &[u32]) -> Result<Failure, Failure> {
@@ -371,6 +395,13 @@ pub(super) fn one_line(summary: &Summary) -> String {
         summary.branch.as_deref().unwrap_or("no branch"),
         summary.topic,
     )
+}
+
+fn log_damaged(why: &str) -> Failure {
+    Failure::new(Code::LogDamaged, format!("{} cannot be read as a log: {why}", crate::log::REF)).hint(format!(
+        "where it stood before: 'git reflog show {name}'; set it back with 'git update-ref {name} <commit>'",
+        name = crate::log::REF
+    ))
 }
 
 fn missing(summary: &Summary, error: &ObjectError) -> Failure {

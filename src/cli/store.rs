@@ -72,6 +72,9 @@ pub(super) fn store(session: &Session<'_>, index: &mut Index, handoff: &Handoff)
     let shared = RefCell::new(index);
     let appended = session.log().append(&stamp, |tip| {
         let mut index = shared.borrow_mut();
+        if let Some(tip) = &tip {
+            session.check_tip(tip).map_err(Stop::Failed)?;
+        }
         session.bring_to(&mut index, tip).map_err(Stop::Failed)?;
         decide(&index, handoff, &event).map_err(|stop| *stop)
     });

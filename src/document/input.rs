@@ -43,7 +43,13 @@ pub struct Input {
 /// When it is too large, not text, not the JSON that it begins as, or has a field of the wrong kind.
 pub fn read_input(bytes: &[u8]) -> Result<Input, DocumentError> {
     let text = text_of(bytes)?;
-    if text.trim_start().starts_with('{') { read_packet(text) } else { read_markdown(text) }
+    if text.trim_start().starts_with('{') || is_other_json(text) { read_packet(text) } else { read_markdown(text) }
+}
+
+/// Whether it is JSON of another kind than an object, which no Markdown document is by chance.
+fn is_other_json(text: &str) -> bool {
+    let list_or_text = text.trim_start().starts_with(['[', '"']);
+    (list_or_text || text.trim() == "null") && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 fn text_of(bytes: &[u8]) -> Result<&str, DocumentError> {

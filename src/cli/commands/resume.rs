@@ -35,7 +35,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Resume, ui: &mut U
     })?;
     if packet.leaves_marker {
         // Without the marker the next handoff is merely not linked.
-        drop(Marker::of(&packet.summary).save(&session.repo.state_dir()));
+        drop(Marker::of(&packet.summary, &agent).save(&session.repo.state_dir()));
     }
     super::warn_of_stale_views(packet.views_are_behind, ui);
     ui.answer(&packet)?;

@@ -34,8 +34,7 @@ struct Stored(Vec<u8>);
 
 impl Report for Stored {
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        page.raw(&self.0)?;
-        page.line("")
+        page.raw(&self.0)
     }
 
     fn json(&self) -> Value {
