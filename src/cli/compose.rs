@@ -250,6 +250,24 @@ fn filled(mut content: Content, session: &Session<'_>, place: &Place) -> Content
     content
 }
 
+/// Content alone as a document, for what cannot become a handoff.
+pub(super) fn bare_draft(session: &Session<'_>, content: &Content) -> String {
+    let handoff = Handoff {
+        created: session.now(),
+        agent: AgentName::unknown(),
+        trigger: Trigger::Manual,
+        status: Status::InProgress,
+        topic: "draft".parse().expect("this is a topic"),
+        metadata: Metadata::default(),
+        content: content.clone(),
+        completeness: Completeness::Partial,
+        unknown: serde_json::Map::new(),
+    };
+    let session = SessionName::new(handoff.agent.clone(), handoff.created, 1);
+    let names = Names { id: document::id(&handoff), session, previous: None, resumed_from: None };
+    document::render(&handoff, &names)
+}
+
 impl Composed {
     /// The author's own words as a document, to be kept when the handoff is refused.
     pub(super) fn draft(&self) -> String {

@@ -11,7 +11,9 @@ use crate::env::Env;
 use crate::git::{Locate, ObjectError, OpenError, Repo};
 use crate::log::{Log, Spool, Spooled, Walk};
 use crate::model::reference::Reference;
-use crate::model::{AgentName, By, Handoff, Lanes, ObjectName, Origin, Summary, Timestamp, paths};
+use crate::model::{
+    AgentName, AnomalyKind, By, EventId, Handoff, Lanes, ObjectName, Origin, Summary, Timestamp, paths,
+};
 use crate::views::cache::{CacheError, Index};
 use crate::views::files::Layout;
 
@@ -104,6 +106,17 @@ impl<'e> Session<'e> {
         Ok(index)
     }
 
+    /// Refuses a log that is only another name of some branch.
+    ///
+    /// # Errors
+    /// `LOG_DAMAGED`.
+    pub(super) fn check_ref(&self) -> Result<(), Failure> {
+        match self.repo.read_symbolic(crate::log::REF)? {
+            Some(target) => Err(log_damaged(&format!("it is a symbolic ref to {target}"))),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses to go on from a tip that is no commit: whatever follows it could not be read by git either.
     ///
     /// # Errors
@@ -178,10 +191,13 @@ impl<'e> Session<'e> {
     /// # Errors
     /// When the spool cannot be read.
     pub(super) fn spooled(&self) -> Result<Vec<Spooled>, Failure> {
-        match Spool::of(&self.repo) {
-            Some(spool) => Ok(spool.read()?),
-            None => Ok(Vec::new()),
+        let Some(spool) = Spool::of(&self.repo) else { return Ok(Vec::new()) };
+        let mut spooled = spool.read()?;
+        for Spooled { path, commit } in &mut spooled {
+            commit.entries.retain(|entry| self.is_own_spool_file(path, entry));
         }
+        spooled.retain(|spooled| !spooled.commit.entries.is_empty());
+        Ok(spooled)
     }
 
     /// Reads through the cache and, should it turn out to be damaged, once more without it.
@@ -231,7 +247,7 @@ impl<'e> Session<'e> {
         let holds = |spooled: &Spooled| spooled.commit.entries.iter().any(|entry| entry.id == summary.id);
         match self.spooled()?.iter().find(|spooled| holds(spooled)) {
             Some(spooled) => Ok(std::fs::read(&spooled.path)?),
-            None => Err(body_is_missing(summary)),
+            None => Err(body_is_missing(summary.id)),
         }
     }
 
@@ -254,11 +270,27 @@ impl<'e> Session<'e> {
         };
         match positions.as_slice() {
             [position] => Ok(index.summary(*position)?),
-            [] => Err(Failure::new(Code::NotFound, format!("no handoff is known as '{text}'"))
-                .hint("'git handoff list --all' shows those that there are")
-                .detail("ref", text)),
+            [] => match self.missing_body(index, &reference)? {
+                Some(id) => Err(body_is_missing(id)),
+                None => Err(Failure::new(Code::NotFound, format!("no handoff is known as '{text}'"))
+                    .hint("'git handoff list --all' shows those that there are")
+                    .detail("ref", text)),
+            },
             several => Err(self.ambiguous(index, text, several)?),
         }
+    }
+
+    /// The id of a handoff that the log names and whose body is not here, if the reference means it.
+    fn missing_body(&self, index: &Index, reference: &Reference) -> Result<Option<EventId>, Failure> {
+        let means = |id: &EventId| match reference {
+            Reference::Id(wanted) => id == wanted,
+            Reference::Prefix(prefix) => prefix.matches(id),
+            Reference::Session { .. } | Reference::File { .. } | Reference::Latest => false,
+        };
+        let named = |path: &str| path.strip_prefix("handoff/")?.strip_suffix(".json")?.parse().ok();
+        let anomalies = index.anomalies()?;
+        let missing = anomalies.iter().filter(|anomaly| anomaly.kind == AnomalyKind::Missing);
+        Ok(missing.filter_map(|anomaly| named(&anomaly.path)).find(means))
     }
 
     /// A path as the user gives it, relative to where they stand or absolute, as a path from the top of the work tree.
@@ -406,14 +438,13 @@ fn log_damaged(why: &str) -> Failure {
 
 fn missing(summary: &Summary, error: &ObjectError) -> Failure {
     if matches!(error, ObjectError::Missing { .. }) {
-        body_is_missing(summary)
+        body_is_missing(summary.id)
     } else {
         Failure::because(Code::HandoffTampered, error).detail("id", summary.id.to_string())
     }
 }
 
-fn body_is_missing(summary: &Summary) -> Failure {
-    let id = summary.id;
+fn body_is_missing(id: EventId) -> Failure {
     Failure::new(Code::HandoffMissing, format!("the body of {id} is missing in this repository"))
         .hint("fetch it from a remote that has it: 'git fetch <remote> refs/handoffs/log'")
         .detail("id", id.to_string())

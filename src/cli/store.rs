@@ -72,6 +72,7 @@ pub(super) fn store(session: &Session<'_>, index: &mut Index, handoff: &Handoff)
     let shared = RefCell::new(index);
     let appended = session.log().append(&stamp, |tip| {
         let mut index = shared.borrow_mut();
+        session.check_ref().map_err(Stop::Failed)?;
         if let Some(tip) = &tip {
             session.check_tip(tip).map_err(Stop::Failed)?;
         }

@@ -2,15 +2,18 @@
 //!
 //! Whatever goes wrong here is a warning: the handoff stands, and `git handoff recover` makes the views again.
 
+use std::cell::RefCell;
 use std::fmt;
+use std::path::Path;
 
 use super::error::Failure;
+use super::judge::find_secrets;
 use super::session::Session;
 use super::store::append_failure;
 use crate::document::{self, Names};
 use crate::git::{Durability, Reflog};
 use crate::log::{AppendError, NOTES_REF, Spool, TakeIn};
-use crate::model::{Event, EventId, Handoff, Link, ObjectName, SessionName, Summary};
+use crate::model::{AnomalyKind, Entry, Event, EventId, EventKind, Handoff, Link, ObjectName, SessionName, Summary};
 use crate::ui::Ui;
 use crate::views::cache::Index;
 use crate::views::files::{
@@ -69,13 +72,22 @@ impl Session<'_> {
             }
         }
         if let Some(spool) = Spool::of(&self.repo) {
+            let refused = RefCell::new(Vec::new());
             let caller = TakeIn {
                 seen: index.basis(),
                 is_known: &|id| matches!(index.find(id), Ok(Some(_))),
                 describe: &|entry| describe_spooled(&index, entry.id, &entry.event),
+                accept: &|path, entry| match self.distrust(path, entry) {
+                    Some(why) => {
+                        refused.borrow_mut().push(why);
+                        false
+                    }
+                    None => true,
+                },
             };
             match log.take_in_spool(&stamp, &spool, &caller) {
                 Ok(taken) => {
+                    refused.borrow().iter().for_each(|why| ui.warn(why));
                     for anomaly in &taken.anomalies {
                         ui.warn(format!("{}: {}", anomaly.path, anomaly.kind));
                     }
@@ -91,6 +103,28 @@ impl Session<'_> {
             }
         }
         Ok(index)
+    }
+
+    /// Why an event in the spool may not become part of the log: it came with the repository instead of from here, is of a
+    /// kind that nobody spools, or holds a secret.
+    fn distrust(&self, path: &Path, entry: &Entry) -> Option<String> {
+        let name = path.strip_prefix(self.repo.work_dir()?).unwrap_or(path).display().to_string();
+        if !self.is_own_spool_file(path, entry) {
+            return Some(format!("{name} is tracked by git or no handoff; it is not taken into the log"));
+        }
+        let Event::Handoff(handoff) = &entry.event else { return None };
+        let found = find_secrets(&document::to_value(handoff));
+        let allowed = &handoff.metadata.allowed_findings;
+        let refused = found.iter().any(|located| !allowed.contains(&located.finding.fingerprint.to_string()));
+        refused.then(|| format!("{name} holds a secret; it is not taken into the log"))
+    }
+
+    /// Whether a file in the spool was written here: git does not track it, and it holds a handoff. What a repository
+    /// brings along could be anybody's.
+    pub(super) fn is_own_spool_file(&self, path: &Path, entry: &Entry) -> bool {
+        let top = self.repo.work_dir().unwrap_or(path);
+        let relative = path.strip_prefix(top).unwrap_or(path).to_string_lossy().replace('\\', "/");
+        entry.kind == EventKind::Handoff && !self.repo.is_tracked(&relative)
     }
 
     /// Brings an index to this tip of the own log.
@@ -124,6 +158,17 @@ impl Session<'_> {
     /// Brings the work-tree files up to the log; `None` when there are none or it failed as a whole, which is said.
     pub(super) fn refresh_files(&self, mode: Mode, ui: &mut Ui<'_>) -> Option<RefreshReport> {
         let work_dir = self.repo.work_dir().filter(|_| self.layout != Layout::Off)?;
+        let missing =
+            self.repo.read_ref(crate::log::REF).ok().and_then(|own| self.own_index(own).ok()).is_some_and(|index| {
+                index.anomalies().unwrap_or_default().iter().any(|anomaly| anomaly.kind == AnomalyKind::Missing)
+            });
+        if missing {
+            // Names follow the order of all handoffs: with some of them unknown, files would get names of others.
+            ui.warn(
+                "objects of the log are missing in this repository, so the files in the work tree are left as they are",
+            );
+            return None;
+        }
         let fresh = || -> Result<Index, BoxError> {
             let own = self.repo.read_ref(crate::log::REF)?;
             self.own_index(own).map_err(boxed)

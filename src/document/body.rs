@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::content::{decode_field, encode_field, join};
 use super::error::DocumentError;
 use super::fields::{Field, Kind, Meaning, NOT_RECORDED, OTHER_SECTIONS, Presence, meaning};
-use super::list::{self, blocks, closes, fence};
+use super::list::{self, Form, blocks, closes, fence};
 use super::sections::{Levels, cut, headings};
 use super::yaml::escaped;
 use super::{evidence, files, scope, typed};
@@ -102,6 +102,15 @@ fn reads_as_heading(heading: &str) -> bool {
     matches!(found.sections.as_slice(), [only] if only.heading == heading)
 }
 
+const PENDING: &str = "pending_steps";
+const COMPLETED: &str = "completed_steps";
+
+/// Whether an entry belongs to the field under whose heading it stands: a ticked box is no work that remains, and an
+/// empty one no work that is done.
+fn stays(field: &Field, form: Form) -> bool {
+    !(field.json == PENDING && form == Form::Done || field.json == COMPLETED && form == Form::Open)
+}
+
 /// Adds what a section's body says to the content. `heading` is where text goes that a list of files cannot hold.
 pub(super) fn read_field(field: &Field, heading: &str, body: &str, content: &mut Content) -> Result<(), DocumentError> {
     if let Some(value) = read_value(body)? {
@@ -115,7 +124,15 @@ pub(super) fn read_field(field: &Field, heading: &str, body: &str, content: &mut
                 join((slot.get_mut)(content), text);
             }
         }
-        Kind::List(_, slot) => (slot.get_mut)(content).extend(list::texts(body)),
+        Kind::List(_, slot) => {
+            let (here, elsewhere): (Vec<_>, Vec<_>) = blocks(body)
+                .into_iter()
+                .filter(|block| !block.text.is_empty())
+                .partition(|block| stays(field, block.form));
+            (slot.get_mut)(content).extend(here.into_iter().map(|block| block.text));
+            let other = if field.json == PENDING { &mut content.completed_steps } else { &mut content.pending_steps };
+            other.extend(elsewhere.into_iter().map(|block| block.text));
+        }
         Kind::Scope => {
             let read = scope::read(body);
             content.scope.included.extend(read.included);

@@ -314,7 +314,8 @@ Use the sandbox.
                     note: Some("the adapter".into()),
                     ..FileEntry::default()
                 }],
-                completed_steps: texts(&["Adapter", "Refunds"]),
+                completed_steps: texts(&["Adapter"]),
+                pending_steps: texts(&["Refunds"]),
                 decisions: texts(&["One retry\nonly", "Because of keys."]),
                 next_action: Some("1. Test\n2. Code".into()),
                 resume_instructions: Some("Use the sandbox.".into()),

@@ -109,6 +109,22 @@ pub enum RefError {
     },
 }
 
+/// The turn of this process, which ends when this is dropped.
+#[must_use = "the turn ends when this is dropped"]
+pub struct TurnHeld<'r> {
+    repo: &'r Repo,
+}
+
+impl Drop for TurnHeld<'_> {
+    fn drop(&mut self) {
+        self.repo.turn.borrow_mut().take();
+    }
+}
+
+fn busy(name: &str, source: io::Error) -> RefError {
+    RefError::Locked { name: name.into(), source: source.into() }
+}
+
 /// How deep a chain of symbolic refs may be, as in git.
 const MAX_SYMBOLIC_DEPTH: usize = 5;
 
@@ -184,16 +200,28 @@ impl Repo {
         if self.git_must_move_refs() {
             return self.swap_with_git(name, expected, new, reflog);
         }
-        let busy = |source: std::io::Error| RefError::Locked { name: name.into(), source: source.into() };
-        let mut turn = Turn::take(&self.shared_state_dir(), self.common_dir()).map_err(busy)?;
-        if let Some(turn) = &mut turn {
-            turn.intend(name, new).map_err(busy)?;
-        }
+        let _own = if self.turn.borrow().is_none() { Some(self.take_turn(name)?) } else { None };
+        let note = |new: Option<&ObjectName>| match self.turn.borrow_mut().as_mut() {
+            Some(turn) => turn.note(name, new).map_err(|source| busy(name, source)),
+            None => Ok(()),
+        };
+        note(Some(new))?;
         let swapped = self.swap_with_gix(full, expected, new, reflog);
-        if let Some(turn) = turn {
-            turn.done().map_err(busy)?;
-        }
+        note(None)?;
         swapped
+    }
+
+    /// Waits until no other process of ours moves a ref. Whoever takes the turn before deciding what to write does not
+    /// write in vain. Held until the answer is dropped; where git itself moves the refs there are no turns.
+    ///
+    /// # Errors
+    /// [`RefError::Locked`] when others keep it too long.
+    pub fn take_turn(&self, name: &str) -> Result<TurnHeld<'_>, RefError> {
+        if !self.git_must_move_refs() {
+            let taken = Turn::take(&self.shared_state_dir(), self.common_dir());
+            *self.turn.borrow_mut() = taken.map_err(|source| busy(name, source))?;
+        }
+        Ok(TurnHeld { repo: self })
     }
 
     /// Reads the loose file before `packed-refs`, as git does: `git pack-refs` writes the one before it removes the

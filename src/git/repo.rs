@@ -99,6 +99,8 @@ pub struct Repo {
     pub(super) gix: gix::Repository,
     pub(super) storage: RefStorage,
     pub(super) env: Vec<(OsString, OsString)>,
+    /// The turn at moving refs, while this process has it.
+    pub(super) turn: std::cell::RefCell<Option<super::turn::Turn>>,
     git_dir: PathBuf,
     common_dir: PathBuf,
     work_dir: Option<PathBuf>,
@@ -139,7 +141,15 @@ impl Repo {
         let git_dir = resolved(gix.git_dir())?;
         let common_dir = resolved(gix.common_dir())?;
         let work_dir = gix.workdir().map(resolved).transpose()?;
-        Ok(Self { gix, storage, env: locate.env.clone(), git_dir, common_dir, work_dir })
+        Ok(Self {
+            gix,
+            storage,
+            env: locate.env.clone(),
+            turn: std::cell::RefCell::default(),
+            git_dir,
+            common_dir,
+            work_dir,
+        })
     }
 
     /// The repository's own directory (in a linked worktree: `.git/worktrees/<name>`), absolute.

@@ -14,7 +14,7 @@ use super::refs::pause;
 use crate::model::ObjectName;
 
 /// How long to wait for the turn.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an empty `.lock` file must stay as it is before it counts as abandoned. git holds one for milliseconds.
 const ABANDONED: Duration = Duration::from_secs(2);
 
@@ -54,17 +54,12 @@ impl Turn {
         Ok(Some(turn))
     }
 
-    /// Notes that the ref is about to be moved.
-    pub(super) fn intend(&mut self, name: &str, new: &ObjectName) -> io::Result<()> {
-        self.note(&format!("{new} {name}\n"))
+    /// Notes that the ref is about to be moved to `new`, or that nothing is under way any more.
+    pub(super) fn note(&mut self, name: &str, new: Option<&ObjectName>) -> io::Result<()> {
+        self.write(&new.map_or_else(String::new, |new| format!("{new} {name}\n")))
     }
 
-    /// Notes that nothing is under way any more.
-    pub(super) fn done(mut self) -> io::Result<()> {
-        self.note("")
-    }
-
-    fn note(&mut self, text: &str) -> io::Result<()> {
+    fn write(&mut self, text: &str) -> io::Result<()> {
         self.file.rewind()?;
         self.file.set_len(0)?;
         self.file.write_all(text.as_bytes())
@@ -86,7 +81,7 @@ impl Turn {
                 fs::remove_file(&lock).or_else(absent_is_fine)?;
             }
         }
-        self.note("")
+        self.write("")
     }
 }
 
@@ -124,7 +119,7 @@ mod tests {
     fn after_a_death(content: &str) -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let mut turn = Turn::take(dir.path(), dir.path()).expect("free").expect("writable");
-        turn.intend("refs/a", &NEW.parse().expect("a name")).expect("writable");
+        turn.note("refs/a", NEW.parse().ok().as_ref()).expect("writable");
         drop(turn);
         let lock = dir.path().join("refs/a.lock");
         fs::create_dir(dir.path().join("refs")).expect("writable");
@@ -136,7 +131,7 @@ mod tests {
     fn the_lock_of_a_process_that_died_is_removed() {
         for content in [&format!("{NEW}\n"), "", &NEW[..7]] {
             let (dir, lock) = after_a_death(content);
-            Turn::take(dir.path(), dir.path()).expect("free").expect("writable").done().expect("writable");
+            drop(Turn::take(dir.path(), dir.path()).expect("free"));
             assert!(!lock.exists(), "{content:?}");
         }
     }
@@ -156,8 +151,8 @@ mod tests {
     fn a_turn_that_ended_well_leaves_no_note() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let mut turn = Turn::take(dir.path(), dir.path()).expect("free").expect("writable");
-        turn.intend("refs/a", &NEW.parse().expect("a name")).expect("writable");
-        turn.done().expect("writable");
+        turn.note("refs/a", NEW.parse().ok().as_ref()).expect("writable");
+        turn.note("refs/a", None).expect("writable");
         assert_eq!(fs::read(dir.path().join("refs.flock")).expect("readable"), b"");
     }
 }

@@ -174,6 +174,7 @@ impl Log<'_> {
         mut decide: impl FnMut(Option<ObjectName>) -> Result<Append, E>,
     ) -> Result<Appended, AppendError<E>> {
         self.retry(|| {
+            let _turn = self.repo.take_turn(REF)?;
             let parent = self.repo.read_ref(REF)?;
             let append = decide(parent).map_err(AppendError::Decision)?;
             let entries = checked(&append)?;
@@ -394,12 +395,15 @@ mod tests {
     #[test]
     fn the_decision_is_made_again_on_the_tip_that_won() {
         let fixture = Fixture::new();
-        let (repo, rival) = (fixture.repo(), fixture.repo());
+        let repo = fixture.repo();
         let mut seen = Vec::new();
         let appended = Log::new(&repo).append(&stamp(9), |tip| {
             seen.push(tip);
             if seen.len() == 1 {
-                append(&Log::new(&rival), 1);
+                // Another git, which knows nothing of turns.
+                let tree = fixture.git(&["hash-object", "-t", "tree", "-w", "/dev/null"]);
+                let rival = fixture.git(&["commit-tree", "-m", "rival", &tree]);
+                fixture.git(&["update-ref", REF, &rival]);
             }
             Ok::<_, Infallible>(Append { events: vec![handoff(9)], description: Description::default() })
         });

@@ -58,6 +58,8 @@ pub struct TakeIn<'a> {
     pub is_known: &'a dyn Fn(&EventId) -> bool,
     /// What the commit of an event says to people.
     pub describe: &'a dyn Fn(&Entry) -> Description,
+    /// Whether an event may be taken in. One that may not stays where it is; to say so is the caller's.
+    pub accept: &'a dyn Fn(&Path, &Entry) -> bool,
 }
 
 /// What was taken in.
@@ -159,7 +161,7 @@ impl Log<'_> {
         let _lock = self.lock_spool()?;
         for Spooled { path, commit } in spool.read().map_err(refused)? {
             taken.anomalies.extend(commit.anomalies);
-            for entry in commit.entries {
+            for entry in commit.entries.into_iter().filter(|entry| (caller.accept)(&path, entry)) {
                 let known = self.take_in_one(stamp, &path, &entry, caller)?;
                 if known { &mut taken.known } else { &mut taken.recorded }.push(entry.id);
                 taken.anomalies.extend(fs::remove_file(&path).err().map(|error| {
@@ -302,7 +304,7 @@ mod tests {
         let spool = Spool::of(&repo).expect("there is a work tree");
         let describe = |entry: &Entry| Description { subject: format!("spooled {}", entry.id), trailers: Vec::new() };
         Log::new(&repo)
-            .take_in_spool(&stamp(50), &spool, &TakeIn { seen, is_known, describe: &describe })
+            .take_in_spool(&stamp(50), &spool, &TakeIn { seen, is_known, describe: &describe, accept: &|_, _| true })
             .expect("the log can be written")
     }
 

@@ -162,7 +162,11 @@ fn a_draft_is_written_filled_in_and_sealed() {
     sandbox.handoff(&["create", "--from", path]).refused(4);
     std::fs::write(path, format!("{}\n{}", "# Session Handoff", body("one"))).expect("writable");
     sandbox.handoff(&["create", "--from", path, "one"]).ok();
-    assert_eq!(sandbox.handoff(&["status", "--json"]).json()["drafts"], 1, "the refused text is the only draft left");
+    assert_eq!(
+        sandbox.handoff(&["status", "--json"]).json()["drafts"],
+        0,
+        "a draft that is refused stays one, and one that is sealed is gone"
+    );
 }
 
 #[test]

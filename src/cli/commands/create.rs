@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::args;
-use super::super::compose::{Composed, Sources, compose, has_content, lay_over};
+use super::super::compose::{Composed, Sources, bare_draft, compose, has_content, lay_over};
 use super::super::drafts::Drafts;
 use super::super::error::{Code, Failure, io_code};
 use super::super::judge::judge;
@@ -38,9 +38,22 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// When the handoff is refused or cannot be stored. What was typed is then kept as a draft.
 pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Create, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let typed = Typed::read(session, args)?;
-    let mut draft = typed.bytes.clone();
-    let outcome = attempt(session, args, &typed, &mut draft, ui);
-    outcome.map_err(|failure| keep_draft(session, args, &draft, failure))
+    let mut kept = Kept::Draft(typed.bytes.clone());
+    let outcome = attempt(session, args, &typed, &mut kept, ui);
+    outcome.map_err(|failure| match kept {
+        Kept::Draft(text) => keep_draft(session, args, &typed, &text, failure),
+        Kept::Recorded(id) => failure
+            .while_doing(&format!("handoff {id} is recorded, but its answer could not be given"))
+            .detail("id", id),
+    })
+}
+
+/// Where what was typed is, should the command fail.
+enum Kept {
+    /// Nowhere yet: this text must be kept as a draft.
+    Draft(Vec<u8>),
+    /// It is recorded, under this id.
+    Recorded(String),
 }
 
 /// What was handed in, before it is understood.
@@ -78,12 +91,12 @@ fn read_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Everything between what was typed and the answer. `draft` is what should be kept if it fails.
+/// Everything between what was typed and the answer. `kept` says at any time where what was typed is.
 fn attempt(
     session: &Session<'_>,
     args: &args::Create,
     typed: &Typed,
-    draft: &mut Vec<u8>,
+    kept: &mut Kept,
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     let status = session.repo.start_status(MAX_OPEN_FILES)?;
@@ -101,20 +114,26 @@ fn attempt(
         agent_session: detection.session_id.clone(),
         marker: Marker::load(&session.repo.state_dir()),
     };
+    let content = sources.input.content.clone();
+    if content != Content::default() {
+        // Should a word of the metadata be wrong, the content is kept all the same.
+        *kept = Kept::Draft(bare_draft(session, &content).into_bytes());
+    }
     let mut composed = compose(session, &index, &place, sources)?;
-    if composed.authored != Content::default() {
-        *draft = composed.draft().into_bytes();
+    if content != Content::default() {
+        *kept = Kept::Draft(composed.draft().into_bytes());
     }
     if args.draft {
         return write_draft(session, &composed, ui);
     }
-    announce(&detection, &composed, args, ui);
+    announce(session, &detection, &composed, args, ui);
     let score = judge(session, &place, &mut composed.handoff, &allowed)?;
     if args.dry_run {
         let preview = Preview::of(session, &index, composed.handoff, score)?;
         return Ok(ui.answer(&preview)?);
     }
     let stored = store(session, &mut index, &composed.handoff)?;
+    *kept = Kept::Recorded(document::id(&composed.handoff).to_string());
     finish(session, args, typed, &mut index, Recorded { stored, handoff: composed.handoff, score: score.total }, ui)
 }
 
@@ -139,9 +158,12 @@ fn stated(session: &Session<'_>, args: &args::Create) -> Result<Stated, Failure>
 }
 
 /// Says what the user may not expect.
-fn announce(detection: &Detection, composed: &Composed, args: &args::Create, ui: &mut Ui<'_>) {
+fn announce(session: &Session<'_>, detection: &Detection, composed: &Composed, args: &args::Create, ui: &mut Ui<'_>) {
     if let Some(overruled) = detection.overruled.as_ref().filter(|_| args.origin.agent.is_some()) {
         ui.warn(overruled.to_string());
+    }
+    if session.env.zone_unknown {
+        ui.warn("the local time zone cannot be found out; the time is recorded in UTC");
     }
     if !detection.ambiguous.is_empty() {
         ui.warn(format!("the agent is ambiguous: {}", detection.why));
@@ -323,7 +345,7 @@ fn write_draft(session: &Session<'_>, composed: &Composed, ui: &mut Ui<'_>) -> R
     let text = composed.template();
     let path = Drafts::new(&session.repo.state_dir()).keep(
         secrets::mask(&text).as_bytes(),
-        composed.handoff.topic.as_str(),
+        &secrets::mask(composed.handoff.topic.as_str()),
         session.now(),
         &session.env.temporary_directory(),
     )?;
@@ -331,17 +353,20 @@ fn write_draft(session: &Session<'_>, composed: &Composed, ui: &mut Ui<'_>) -> R
 }
 
 /// Keeps what was typed and says where; the failure goes on.
-fn keep_draft(session: &Session<'_>, args: &args::Create, draft: &[u8], failure: Failure) -> Failure {
+fn keep_draft(session: &Session<'_>, args: &args::Create, typed: &Typed, draft: &[u8], failure: Failure) -> Failure {
+    let drafts = Drafts::new(&session.repo.state_dir());
     if draft.iter().all(u8::is_ascii_whitespace) || args.dry_run {
         return failure;
+    }
+    if let Some(file) = typed.file.as_deref().filter(|file| drafts.holds(file)) {
+        return failure.draft(file);
     }
     // What is no text cannot be masked in place: it is kept as it is only when nothing is found in it.
     let lossy = String::from_utf8_lossy(draft);
     let masked = secrets::mask(&lossy);
     let kept = if masked == lossy { draft } else { masked.as_bytes() };
-    let topic = args.topic.as_deref().unwrap_or_default();
-    let drafts = Drafts::new(&session.repo.state_dir());
-    match drafts.keep(kept, topic, session.now(), &session.env.temporary_directory()) {
+    let topic = secrets::mask(args.topic.as_deref().unwrap_or_default());
+    match drafts.keep(kept, &topic, session.now(), &session.env.temporary_directory()) {
         Ok(path) => failure.draft(&path),
         Err(_) => failure.draft_text(&String::from_utf8_lossy(kept)),
     }

@@ -30,7 +30,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Log, ui: &mut Ui<'
             Ok(family)
         }
     })?;
-    if nodes.is_empty() {
+    if nodes.is_empty() && limit > 0 {
         ui.note("there are no handoffs here yet");
     }
     let lines = if draws_boxes(session) { Lines::Boxes } else { Lines::Ascii };

@@ -19,7 +19,8 @@ pub(super) fn warn_of_anomalies(anomalies: &[Anomaly], ui: &mut Ui<'_>) {
     for anomaly in anomalies {
         let commit =
             anomaly.commit.map_or_else(|| "the spool".into(), |commit| format!("commit {} of the log", commit.short()));
-        ui.warn(format!("{commit}: {}: {}", anomaly.path, anomaly.kind));
+        let place = if anomaly.path.is_empty() { commit } else { format!("{commit}: {}", anomaly.path) };
+        ui.warn(format!("{place}: {}", anomaly.kind));
     }
 }
 

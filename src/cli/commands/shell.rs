@@ -35,28 +35,29 @@ _git_handoff() {
 }
 "#;
 
-/// Prints the manual page, or installs it where `git handoff --help` finds it.
+/// Prints the manual, or installs its pages where `git handoff --help` and `git help handoff-create` find them.
 ///
 /// # Errors
 /// When it cannot be written.
 pub(in crate::cli) fn man(args: &args::Man, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut page = Vec::new();
-    let command = args::Cli::command().bin_name("git-handoff");
-    clap_mangen::Man::new(command.clone()).render(&mut page)?;
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
-        let sub = sub.clone().bin_name(format!("git handoff {}", sub.get_name()));
-        clap_mangen::Man::new(sub.clone()).render_synopsis_section(&mut page)?;
-        clap_mangen::Man::new(sub.clone()).render_description_section(&mut page)?;
-        clap_mangen::Man::new(sub).render_options_section(&mut page)?;
-    }
+    let command = args::Cli::command().bin_name("git-handoff").disable_help_subcommand(true);
     let Some(directory) = &args.install else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command.clone()).render(&mut page)?;
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            let sub = clap_mangen::Man::new(sub.clone().bin_name(format!("git handoff {}", sub.get_name())));
+            sub.render_synopsis_section(&mut page)?;
+            sub.render_description_section(&mut page)?;
+            sub.render_options_section(&mut page)?;
+        }
         return Ok(ui.answer(&Script(page))?);
     };
     let section = directory.join("man1");
-    fs::create_dir_all(&section)?;
-    let path = section.join("git-handoff.1");
-    fs::write(&path, page)?;
-    Ok(ui.answer(&Installed(path))?)
+    let cannot = |error: io::Error| Failure::from(error).while_doing(&format!("cannot write {}", section.display()));
+    fs::create_dir_all(&section).map_err(cannot)?;
+    clap_mangen::generate_to(command, &section).map_err(cannot)?;
+    ui.note(format!("if 'git handoff --help' does not find it, add {} to MANPATH", directory.display()));
+    Ok(ui.answer(&Installed(section.join("git-handoff.1")))?)
 }
 
 /// A text that is what it is in every face.

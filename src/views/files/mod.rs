@@ -193,6 +193,12 @@ pub enum Finding {
         /// The handoff whose file it should be.
         wanted_by: EventId,
     },
+    /// A file of somebody else's stands where an index should.
+    #[error("{path} is no index of git handoff and is kept; move it away, or set handoff.layout to off")]
+    NotOurs {
+        /// The file.
+        path: String,
+    },
     /// An index held what was not generated.
     #[error("{path} held what was not generated and was rebuilt; what was there is in {kept}", kept = kept.display())]
     Foreign {
@@ -247,7 +253,7 @@ impl Finding {
     /// Whether a view does not stand for the log because of it.
     fn is_failure(&self) -> bool {
         match self {
-            Self::Refused { .. } | Self::Failed { .. } | Self::Unloadable { .. } => true,
+            Self::NotOurs { .. } | Self::Refused { .. } | Self::Failed { .. } | Self::Unloadable { .. } => true,
             Self::Edited { .. }
             | Self::Displaced { .. }
             | Self::Corrupt { .. }

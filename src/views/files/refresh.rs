@@ -310,9 +310,17 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Whether a file stands where an index should that was never one: it lacks even the title, and we never wrote it.
+    fn is_somebody_elses(&self, path: &str, old: &[u8], new: &str) -> bool {
+        let title = new.lines().next().unwrap_or_default().as_bytes();
+        let has_title = old.split(|byte| *byte == b'\n').any(|line| line.trim_ascii_end() == title);
+        !self.stamps.files.contains_key(path) && !has_title && !old.trim_ascii().is_empty()
+    }
+
     fn write_index(&mut self, path: &str, new: &str) {
         let outcome = self.placing.tree.read(path).and_then(|old| match old {
             Some(old) if old == new.as_bytes() => Ok(()),
+            Some(old) if self.is_somebody_elses(path, &old, new) => Err(Finding::NotOurs { path: path.into() }),
             Some(old) => {
                 let written = self.stamps.files.get(path).and_then(|stamp| stamp.hash.clone());
                 let ours = written == Some(digest(&old))
