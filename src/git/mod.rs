@@ -20,6 +20,8 @@ mod refs;
 mod refs_with_git;
 mod repo;
 mod revision;
+mod shell;
+mod sign;
 mod status;
 mod turn;
 mod write;
