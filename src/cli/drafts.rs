@@ -38,13 +38,18 @@ impl Drafts {
         fs::read_dir(&self.directory).map_or(0, |entries| entries.filter_map(Result::ok).count())
     }
 
+    /// Whether a file is one of these drafts.
+    pub(super) fn holds(&self, file: &Path) -> bool {
+        let same_directory = || Some(fs::canonicalize(file.parent()?).ok()? == fs::canonicalize(&self.directory).ok()?);
+        same_directory().unwrap_or(false)
+    }
+
     /// Removes the file if it is one of these drafts: it has been sealed and stands in the log.
     ///
     /// # Errors
     /// When it is one of them and cannot be removed.
     pub(super) fn sealed(&self, file: &Path) -> io::Result<()> {
-        let same_directory = || Some(fs::canonicalize(file.parent()?).ok()? == fs::canonicalize(&self.directory).ok()?);
-        if same_directory().unwrap_or(false) { fs::remove_file(file) } else { Ok(()) }
+        if self.holds(file) { fs::remove_file(file) } else { Ok(()) }
     }
 }
 

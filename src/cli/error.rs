@@ -50,6 +50,12 @@ pub enum Code {
     HandoffMissing,
     /// The document of a handoff does not match its id.
     HandoffTampered,
+    /// The scanner of `handoff.secretScanner` gives no answer.
+    ScannerFailed,
+    /// Git could not sign what was to be recorded.
+    SigningFailed,
+    /// The editor failed, or there is no terminal for it.
+    EditorFailed,
 }
 
 impl Code {
@@ -73,6 +79,9 @@ impl Code {
         Self::CacheDamaged,
         Self::HandoffMissing,
         Self::HandoffTampered,
+        Self::ScannerFailed,
+        Self::SigningFailed,
+        Self::EditorFailed,
     ];
 
     /// The name in JSON.
@@ -96,6 +105,9 @@ impl Code {
             Self::CacheDamaged => "CACHE_DAMAGED",
             Self::HandoffMissing => "HANDOFF_MISSING",
             Self::HandoffTampered => "HANDOFF_TAMPERED",
+            Self::ScannerFailed => "SCANNER_FAILED",
+            Self::SigningFailed => "SIGNING_FAILED",
+            Self::EditorFailed => "EDITOR_FAILED",
         }
     }
 
@@ -110,6 +122,7 @@ impl Code {
             Self::Contended => 7,
             Self::NoRepository | Self::UnsafeRepository => 9,
             Self::HandoffMissing | Self::HandoffTampered => 10,
+            Self::ScannerFailed | Self::SigningFailed | Self::EditorFailed => 1,
         }
     }
 }

@@ -4,8 +4,10 @@
 mod sandbox;
 
 mod agent;
+mod approve;
 mod concurrency;
 mod create;
+mod edit;
 mod hostile;
 mod input;
 mod list;
@@ -13,4 +15,5 @@ mod output;
 mod resume;
 mod shapes;
 mod show;
+mod validate;
 mod views;

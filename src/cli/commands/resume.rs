@@ -6,6 +6,7 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
+use super::super::approvals::{authority_json, authority_line};
 use super::super::args;
 use super::super::error::{Code, Failure};
 use super::super::marker::Marker;
@@ -14,7 +15,7 @@ use super::list::item_json;
 use crate::document;
 use crate::git::Head;
 use crate::model::selection::{Absent, Candidate, Request, Selection, TopicMatch, select};
-use crate::model::{AgentName, Handoff, Lanes, Link, Summary};
+use crate::model::{AgentName, Approvals, Handoff, Lanes, Link, Summary};
 use crate::ui::{Envelope, Fact, Page, Report, Ui};
 use crate::views::cache::{Index, Row};
 
@@ -54,8 +55,8 @@ impl Body {
 }
 
 /// A handoff and why it was chosen.
-struct Choice {
-    summary: Summary,
+pub(super) struct Choice {
+    pub(super) summary: Summary,
     reason: String,
     others: Vec<Summary>,
 }
@@ -66,7 +67,11 @@ impl Choice {
     }
 }
 
-fn choose(
+/// The handoff that is to be continued here.
+///
+/// # Errors
+/// When nothing matches, or several handoffs match equally.
+pub(super) fn choose(
     session: &Session<'_>,
     index: &Index,
     agent: &AgentName,
@@ -163,6 +168,7 @@ struct Packet {
     handoff: Handoff,
     markdown: String,
     lineage: Vec<String>,
+    approvals: Approvals,
     now: String,
     reason: String,
     others: Vec<Summary>,
@@ -181,6 +187,7 @@ impl Packet {
         let live = position.map(|position| index.is_live(position)).transpose()?.unwrap_or_default();
         Ok(Self {
             lineage: lineage(index, &summary)?,
+            approvals: session.approvals(index, |id| *id == summary.id)?,
             now: reconciled(session, &summary, head),
             leaves_marker: live && summary.status.is_unfinished(),
             lanes: session.lanes.clone(),
@@ -215,7 +222,7 @@ impl Packet {
         ];
         facts.extend(self.lineage.iter().map(|line| fact("Lineage", line.clone())));
         facts.extend([
-            fact("Authority", "inform_only: it grants nothing by itself".into()),
+            fact("Authority", authority_line(self.approvals.authority(&summary.id))),
             fact("Completeness", summary.completeness.to_string()),
             fact("Integrity", "verified: the content matches its id".into()),
             fact("Staleness", "not checked".into()),
@@ -318,7 +325,7 @@ impl Report for Packet {
                 },
             },
             "trust": {
-                "authority": "inform_only",
+                "authority": authority_json(self.approvals.authority(&summary.id)),
                 "completeness": summary.completeness.as_str(),
                 "integrity": "verified",
                 "staleness": {"level": "NOT_CHECKED", "reasons": []},
