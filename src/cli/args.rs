@@ -65,10 +65,16 @@ pub enum Command {
     Man(Man),
     /// Say how far a handoff still fits the repository, and why
     Check(Check),
+    /// Judge a handoff, a file or standard input as create would
+    Validate(Validate),
+    /// Correct a handoff: the new text supersedes it
+    Edit(Edit),
+    /// Vouch for a handoff
+    Approve(Approve),
 }
 
 /// `create`
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(
     after_help = "The content comes from flags, and from a Markdown document or a JSON packet: FILE, or standard \
     input with '--from -', or when standard input is not a terminal and no content flag is given. Flags beat the \
@@ -323,6 +329,59 @@ pub struct Check {
     /// The agent, where its environment does not tell
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub agent: Option<String>,
+}
+
+/// `validate`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Explains every point of the score and names secrets by line, without showing them. Exit code 0 when \
+    it would be recorded, 4 when its score, size or completeness is refused, 5 for a secret; of several the worst. A file \
+    must lie inside the work tree and is judged as it stands; a body without metadata is completed from git as create does it."
+)]
+pub struct Validate {
+    /// Handoffs (id, prefix, session name, @latest), files, or '-' for standard input
+    #[arg(value_name = "REF|FILE|-")]
+    pub references: Vec<String>,
+    /// Allow one finding of the secret scan, by its fingerprint
+    #[arg(long, value_name = "FINGERPRINT")]
+    pub allow_finding: Vec<String>,
+}
+
+/// `edit`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Opens git's editor on the handoff that resume would take, or on REF. A handoff never changes: the result is \
+    recorded as a new one that supersedes it, of the same branch and commit and with the same lineage. What is refused is \
+    kept as a draft."
+)]
+pub struct Edit {
+    /// A handoff: id, prefix, session name, file, or @latest
+    #[arg(value_name = "REF")]
+    pub reference: Option<String>,
+    /// Take the new text from FILE ('-' is standard input); its handoff_id says what it corrects
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<String>,
+    /// The agent, where its environment does not tell
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub agent: Option<String>,
+    /// Allow one finding of the secret scan, by its fingerprint (recorded)
+    #[arg(long, value_name = "FINGERPRINT")]
+    pub allow_finding: Vec<String>,
+}
+
+/// `approve`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "By itself a handoff only informs. An approval is an event of its own in the log: it says who vouches for \
+    the handoff, when and why. It is signed with your key when handoff.sign or commit.gpgSign is true."
+)]
+pub struct Approve {
+    /// A handoff: id, prefix, session name, file, or @latest
+    #[arg(value_name = "REF")]
+    pub reference: String,
+    /// What you want to say about it
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub note: Option<String>,
 }
 
 #[cfg(test)]

@@ -54,6 +54,12 @@ pub enum Code {
     HandoffTampered,
     /// The handoff is stale.
     Stale,
+    /// The scanner of `handoff.secretScanner` gives no answer.
+    ScannerFailed,
+    /// Git could not sign what was to be recorded.
+    SigningFailed,
+    /// The editor failed, or there is no terminal for it.
+    EditorFailed,
 }
 
 impl Code {
@@ -79,6 +85,9 @@ impl Code {
         Self::HandoffMissing,
         Self::HandoffTampered,
         Self::Stale,
+        Self::ScannerFailed,
+        Self::SigningFailed,
+        Self::EditorFailed,
     ];
 
     /// The name in JSON.
@@ -104,6 +113,9 @@ impl Code {
             Self::HandoffMissing => "HANDOFF_MISSING",
             Self::HandoffTampered => "HANDOFF_TAMPERED",
             Self::Stale => "STALE",
+            Self::ScannerFailed => "SCANNER_FAILED",
+            Self::SigningFailed => "SIGNING_FAILED",
+            Self::EditorFailed => "EDITOR_FAILED",
         }
     }
 
@@ -119,6 +131,7 @@ impl Code {
             Self::Contended => 7,
             Self::NoRepository | Self::UnsafeRepository => 9,
             Self::HandoffMissing | Self::HandoffTampered | Self::LogDamaged => 10,
+            Self::ScannerFailed | Self::SigningFailed | Self::EditorFailed => 1,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The commands: the only part that touches the world.
 
+mod approvals;
 pub mod args;
 mod commands;
 mod compose;
@@ -8,6 +9,7 @@ mod error;
 mod judge;
 mod marker;
 mod place;
+mod scanner;
 mod session;
 mod staleness;
 mod store;
@@ -72,6 +74,9 @@ fn dispatch(env: &Env, cli: &Cli, ui: &mut Ui<'_>) -> Result<(), Failure> {
         Command::Completions(args) => commands::shell::completions(args, ui),
         Command::Man(args) => commands::shell::man(args, ui),
         Command::Check(args) => commands::check::run(&open()?, args, ui),
+        Command::Validate(args) => commands::validate::run(&open()?, args, ui),
+        Command::Edit(args) => commands::edit::run(&open()?, args, ui),
+        Command::Approve(args) => commands::approve::run(&open()?, args, ui),
     }
 }
 

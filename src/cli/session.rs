@@ -193,10 +193,7 @@ impl<'e> Session<'e> {
     pub(super) fn spooled(&self) -> Result<Vec<Spooled>, Failure> {
         let Some(spool) = Spool::of(&self.repo) else { return Ok(Vec::new()) };
         let mut spooled = spool.read()?;
-        for Spooled { path, commit } in &mut spooled {
-            commit.entries.retain(|entry| self.is_own_spool_file(path, entry));
-        }
-        spooled.retain(|spooled| !spooled.commit.entries.is_empty());
+        spooled.retain(|spooled| !spooled.commit.entries.is_empty() && self.is_own_spool_file(&spooled.path));
         Ok(spooled)
     }
 

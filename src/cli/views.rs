@@ -13,7 +13,7 @@ use super::store::append_failure;
 use crate::document::{self, Names};
 use crate::git::{Durability, Reflog};
 use crate::log::{AppendError, NOTES_REF, Spool, TakeIn};
-use crate::model::{AnomalyKind, Entry, Event, EventId, EventKind, Handoff, Link, ObjectName, SessionName, Summary};
+use crate::model::{AnomalyKind, Entry, Event, EventId, Handoff, Link, ObjectName, SessionName, Summary};
 use crate::ui::Ui;
 use crate::views::cache::Index;
 use crate::views::files::{
@@ -105,26 +105,26 @@ impl Session<'_> {
         Ok(index)
     }
 
-    /// Why an event in the spool may not become part of the log: it came with the repository instead of from here, is of a
-    /// kind that nobody spools, or holds a secret.
+    /// Why an event in the spool may not become part of the log: it came with the repository instead of from here, or holds a
+    /// secret.
     fn distrust(&self, path: &Path, entry: &Entry) -> Option<String> {
         let name = path.strip_prefix(self.repo.work_dir()?).unwrap_or(path).display().to_string();
-        if !self.is_own_spool_file(path, entry) {
-            return Some(format!("{name} is tracked by git or no handoff; it is not taken into the log"));
+        if !self.is_own_spool_file(path) {
+            return Some(format!("{name} came with the repository (git tracks it); it is not taken into the log"));
         }
         let Event::Handoff(handoff) = &entry.event else { return None };
-        let found = find_secrets(&document::to_value(handoff));
+        let found = find_secrets(&document::to_value(handoff), None);
         let allowed = &handoff.metadata.allowed_findings;
         let refused = found.iter().any(|located| !allowed.contains(&located.finding.fingerprint.to_string()));
         refused.then(|| format!("{name} holds a secret; it is not taken into the log"))
     }
 
-    /// Whether a file in the spool was written here: git does not track it, and it holds a handoff. What a repository
-    /// brings along could be anybody's.
-    pub(super) fn is_own_spool_file(&self, path: &Path, entry: &Entry) -> bool {
+    /// Whether a file in the spool was written here: git does not track it. What a repository brings along could be
+    /// anybody's.
+    pub(super) fn is_own_spool_file(&self, path: &Path) -> bool {
         let top = self.repo.work_dir().unwrap_or(path);
         let relative = path.strip_prefix(top).unwrap_or(path).to_string_lossy().replace('\\', "/");
-        entry.kind == EventKind::Handoff && !self.repo.is_tracked(&relative)
+        !self.repo.is_tracked(&relative)
     }
 
     /// Brings an index to this tip of the own log.

@@ -118,12 +118,12 @@ impl Repo {
         if modes(one) != modes(other) {
             return Ok(false);
         }
-        let edits = (self.edit(&a.1, &b.1)?, self.edit(&c.1, &d.1)?);
+        let edits = (self.file_edit(&a.1, &b.1)?, self.file_edit(&c.1, &d.1)?);
         Ok(matches!(edits, (Some(one), Some(other)) if one == other))
     }
 
     /// The changed lines with their neighbours; nothing for what is no text or large.
-    fn edit(&self, old: &ObjectName, new: &ObjectName) -> Result<Option<Vec<u8>>, ChangesError> {
+    fn file_edit(&self, old: &ObjectName, new: &ObjectName) -> Result<Option<Vec<u8>>, ChangesError> {
         let read = |blob| match self.read_blob(blob, MAX_COMPARED) {
             Ok(bytes) if !bytes.contains(&0) => Some(bytes),
             Ok(_) | Err(_) => None,

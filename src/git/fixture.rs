@@ -97,3 +97,14 @@ impl Fixture {
         self.git(&["rev-parse", revision]).parse().expect("git prints object names")
     }
 }
+
+/// Makes an SSH key without a passphrase; says so and returns false where `ssh-keygen` is not installed.
+#[allow(clippy::print_stderr, reason = "a test that is left out says so")]
+pub(crate) fn make_ssh_key(path: &str) -> bool {
+    let made = std::process::Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f", path]).status();
+    let made = made.is_ok_and(|status| status.success());
+    if !made {
+        eprintln!("skipped: ssh-keygen is not installed");
+    }
+    made
+}

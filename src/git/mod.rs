@@ -23,6 +23,8 @@ mod refs;
 mod refs_with_git;
 mod repo;
 mod revision;
+mod shell;
+mod sign;
 mod since;
 mod status;
 mod turn;

@@ -115,6 +115,17 @@ impl Repo {
         })
     }
 
+    /// Whether a commit carries a signature, of whatever worth.
+    ///
+    /// # Errors
+    /// See [`ObjectError`].
+    pub(super) fn has_signature(&self, name: &ObjectName) -> Result<bool, ObjectError> {
+        let data = self.load(name, Kind::Commit)?;
+        let header = data.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
+        let is_signature = |line: &[u8]| line.starts_with(b"gpgsig ") || line.starts_with(b"gpgsig-sha256 ");
+        Ok(header.into_iter().any(is_signature))
+    }
+
     /// The entries of a tree, in the order in which git stores them.
     ///
     /// # Errors

@@ -191,6 +191,19 @@ impl Command {
         CONFIG.iter().fold(command, |command, setting| command.config(setting))
     }
 
+    /// A command for `sh` in a directory. It is no git command, but it is started, fed and stopped like one; `name` stands
+    /// for it in errors.
+    pub(super) fn shell(directory: &Path, name: &'static str, command: &str) -> Self {
+        let mut process = std::process::Command::new("sh");
+        for scrubbed in SCRUBBED {
+            process.env_remove(scrubbed);
+        }
+        process.current_dir(directory);
+        // As git does it: what follows the command line are its arguments.
+        let before_verb = vec!["-c".into(), format!("{command} \"$@\"").into()];
+        Self { verb: name, process, before_verb, args: Vec::new(), stdin: None, deadline: None }
+    }
+
     /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
@@ -216,6 +229,13 @@ impl Command {
     #[must_use]
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.process.env(name, value);
+        self
+    }
+
+    /// Leaves a variable out for this one run.
+    #[must_use]
+    pub fn without_env(mut self, name: &str) -> Self {
+        self.process.env_remove(name);
         self
     }
 

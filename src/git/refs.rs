@@ -324,7 +324,7 @@ impl From<WriteError> for RefError {
             WriteError::NotWritable(source) => Self::NotWritable(source),
             WriteError::StorageFull(source) => Self::StorageFull(source),
             WriteError::Object(source) => Self::Object(source),
-            other @ (WriteError::Git(_) | WriteError::Sync { .. }) => Self::Sync(other),
+            other @ (WriteError::Git(_) | WriteError::Sync { .. } | WriteError::Signing(_)) => Self::Sync(other),
         }
     }
 }

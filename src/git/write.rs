@@ -34,6 +34,9 @@ pub enum WriteError {
     /// A name that the new object refers to has another object format.
     #[error(transparent)]
     Object(#[from] ObjectError),
+    /// Git could not sign a commit.
+    #[error("the commit cannot be signed")]
+    Signing(#[source] Box<super::CommandError>),
     /// Anything else.
     #[error("cannot write an object")]
     Git(#[source] Box<gix::Error>),
@@ -150,6 +153,11 @@ impl<'r> ObjectWriter<'r> {
         sync_all(&paths)
     }
 
+    /// Counts an object that git wrote among those of this writer.
+    pub(super) fn remember(&self, name: ObjectName) {
+        self.pending.borrow_mut().push(name);
+    }
+
     fn encoded(&self, object: &impl gix::objs::WriteTo) -> Result<ObjectName, WriteError> {
         let mut bytes = Vec::with_capacity(512);
         object.write_to(&mut bytes).map_err(|error| sorted(gix::Error::from_error(error)))?;
@@ -163,7 +171,7 @@ impl<'r> ObjectWriter<'r> {
         let name = named(id);
         self.write_loose(&name, kind, bytes)?;
         self.share(&name)?;
-        self.pending.borrow_mut().push(name);
+        self.remember(name);
         Ok(name)
     }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::read::own_time;
-use super::{Log, REF, codec, effective};
+use super::{Log, REF, Signing, codec, effective};
 use crate::git::{
     Durability, EntryMode, Expected, Identity, NewCommit, ObjectWriter, RefError, Reflog, TreeEntry, WriteError, pause,
 };
@@ -138,7 +138,9 @@ impl<E: Error + 'static> From<WriteError> for AppendError<E> {
         match error {
             WriteError::NotWritable(source) => Self::NotWritable(source),
             WriteError::StorageFull(source) => Self::StorageFull(source),
-            other @ (WriteError::Sync { .. } | WriteError::Object(_) | WriteError::Git(_)) => Self::Write(other),
+            other @ (WriteError::Sync { .. } | WriteError::Object(_) | WriteError::Git(_) | WriteError::Signing(_)) => {
+                Self::Write(other)
+            }
         }
     }
 }
@@ -179,7 +181,7 @@ impl Log<'_> {
             let append = decide(parent).map_err(AppendError::Decision)?;
             let entries = checked(&append)?;
             let writer = self.repo.writer();
-            let (tip, entries) = write(&writer, &append, entries, parent, stamp)?;
+            let (tip, entries) = write(&writer, &append, entries, parent, stamp, self.signing)?;
             writer.make_durable()?;
             self.advance(parent, &tip, stamp, &line(&append.description.subject))?;
             let own = own_time(&entries, stamp.now.seconds());
@@ -251,6 +253,7 @@ fn write(
     mut entries: Vec<Entry>,
     parent: Option<ObjectName>,
     stamp: &Stamp,
+    signing: Signing,
 ) -> Result<(ObjectName, Vec<Entry>), WriteError> {
     let mut folders: BTreeMap<&str, BTreeMap<EventId, ObjectName>> = BTreeMap::new();
     for (event, entry) in append.events.iter().zip(&mut entries) {
@@ -268,14 +271,18 @@ fn write(
         let files: Vec<TreeEntry> = files.into_iter().map(file).collect();
         root.push(TreeEntry { name: kind.into(), mode: EntryMode::Tree, object: writer.tree(&files)? });
     }
-    let tip = writer.commit(&NewCommit {
+    let new = NewCommit {
         tree: writer.tree(&root)?,
         parents: parent.as_slice(),
         identity: &stamp.identity,
         seconds: stamp.now.seconds(),
         offset_minutes: stamp.now.offset_minutes(),
         message: &message(&append.description),
-    })?;
+    };
+    let tip = match signing {
+        Signing::Unsigned => writer.commit(&new)?,
+        Signing::Signed => writer.signed_commit(&new)?,
+    };
     Ok((tip, entries))
 }
 

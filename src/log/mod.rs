@@ -5,6 +5,7 @@
 //! an [`Anomaly`](crate::model::Anomaly) and never stops the rest. What the events mean is not its business.
 
 mod append;
+pub mod approval;
 mod codec;
 pub mod envelope;
 mod join;
@@ -37,12 +38,28 @@ pub const MAX_EVENT_BYTES: u64 = (crate::model::Handoff::MAX_BYTES + 64 * 1024) 
 #[derive(Debug, Clone, Copy)]
 pub struct Log<'r> {
     repo: &'r Repo,
+    signing: Signing,
+}
+
+/// Whether the commits of the log carry the user's signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signing {
+    /// They do not.
+    Unsigned,
+    /// They do, made by git with the user's settings.
+    Signed,
 }
 
 impl<'r> Log<'r> {
     /// The log of this repository. It need not exist yet.
     pub fn new(repo: &'r Repo) -> Self {
-        Self { repo }
+        Self { repo, signing: Signing::Unsigned }
+    }
+
+    /// The same log, whose appends are signed or not.
+    #[must_use]
+    pub fn signing(self, signing: Signing) -> Self {
+        Self { signing, ..self }
     }
 }
 

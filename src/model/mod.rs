@@ -4,6 +4,7 @@
 //! every rule can be tested with a literal.
 
 mod agent;
+mod approval;
 mod event;
 mod handoff;
 mod id;
@@ -17,6 +18,7 @@ mod text;
 mod time;
 
 pub use agent::{AgentName, AgentNameError, Lane, Lanes, SessionName};
+pub use approval::{Approval, Approvals, Authority, GivenApproval, Signature};
 pub use event::{Anomaly, AnomalyKind, By, Entry, Event, EventKind, LogCommit, Origin};
 pub use handoff::{
     Change, Completeness, Content, Evidence, FileEntry, Handoff, Link, Metadata, Observer, Outcome, Scope, Status,

@@ -4,9 +4,11 @@
 mod sandbox;
 
 mod agent;
+mod approve;
 mod check;
 mod concurrency;
 mod create;
+mod edit;
 mod hostile;
 mod input;
 mod list;
@@ -14,4 +16,5 @@ mod output;
 mod resume;
 mod shapes;
 mod show;
+mod validate;
 mod views;

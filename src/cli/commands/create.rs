@@ -11,7 +11,7 @@ use super::super::args;
 use super::super::compose::{Composed, Sources, bare_draft, compose, has_content, lay_over};
 use super::super::drafts::Drafts;
 use super::super::error::{Code, Failure, io_code};
-use super::super::judge::judge;
+use super::super::judge::{Judgement, Subject, Text, judge};
 use super::super::marker::Marker;
 use super::super::place::{Place, Stated};
 use super::super::session::Session;
@@ -20,7 +20,7 @@ use super::super::views::GlobalIndex;
 use crate::agents::Detection;
 use crate::document::{self, MAX_INPUT};
 use crate::model::score::Score;
-use crate::model::{Content, Handoff, SessionName, visible};
+use crate::model::{Content, Handoff, SessionName, Summary, visible, visible_line};
 use crate::secrets::{self, Fingerprint};
 use crate::ui::{Page, Report, Ui};
 use crate::views::cache::Index;
@@ -40,8 +40,15 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Create, ui: &mut U
     let typed = Typed::read(session, args)?;
     let mut kept = Kept::Draft(typed.bytes.clone());
     let outcome = attempt(session, args, &typed, &mut kept, ui);
+    let topic = args.topic.as_deref().unwrap_or_default();
     outcome.map_err(|failure| match kept {
-        Kept::Draft(text) => keep_draft(session, args, &typed, &text, failure),
+        Kept::Draft(_) if args.dry_run => failure,
+        Kept::Draft(text) => {
+            match typed.file.as_deref().filter(|file| Drafts::new(&session.repo.state_dir()).holds(file)) {
+                Some(file) => failure.draft(file),
+                None => keep_draft(session, topic, &text, failure),
+            }
+        }
         Kept::Recorded(id) => failure
             .while_doing(&format!("handoff {id} is recorded, but its answer could not be given"))
             .detail("id", id),
@@ -69,10 +76,7 @@ impl Typed {
             Some("-") => Ok(Self { bytes: session.env.read_stdin(limit)?, file: None }),
             Some(name) => {
                 let path = session.cwd.join(name);
-                let bytes = read_file(&path, limit).map_err(|error| {
-                    Failure::because(io_code(&error), &error).while_doing(&format!("cannot read {name}"))
-                })?;
-                Ok(Self { bytes, file: Some(path) })
+                Ok(Self { bytes: read_named(&path, name)?, file: Some(path) })
             }
             None if session.env.stdin_is_terminal => Ok(Self { bytes: Vec::new(), file: None }),
             None if args.draft || has_content(&args.content) => {
@@ -85,10 +89,17 @@ impl Typed {
     }
 }
 
-fn read_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+/// The bytes of a file that the user named, up to one more than any input may have.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn read_named(path: &Path, name: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let read = File::open(path).and_then(|file| file.take(MAX_INPUT as u64 + 1).read_to_end(&mut bytes));
+    let failed = |error: io::Error| {
+        Failure::because(io_code(&error), &error).while_doing(&format!("cannot read {}", visible_line(name)))
+    };
+    read.map(|_| bytes).map_err(failed)
 }
 
 /// Everything between what was typed and the answer. `kept` says at any time where what was typed is.
@@ -100,12 +111,19 @@ fn attempt(
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     let status = session.repo.start_status(MAX_OPEN_FILES)?;
-    let mut input = document::read_input(&typed.bytes).map_err(|error| Failure::because(input_code(&error), &error))?;
+    let mut input = read_input(&typed.bytes)?;
     lay_over(&mut input.content, &args.content);
     let detection = session.detect(args.origin.agent.as_deref().or(input.claims.agent.as_deref()))?;
-    let allowed = allowed_findings(args)?;
+    let allowed = allowed_findings(&args.allow_finding)?;
     let stated = stated(session, args)?;
     let mut index = session.prepare(ui)?;
+    if let Some(summary) = sealed_before(session, &index, typed, args, ui)? {
+        let handoff = session.document(&summary)?;
+        let stored = Stored::Log { summary: Box::new(summary), novelty: Novelty::Known };
+        let subject = Subject::sealed(&handoff, Text::None, &allowed);
+        let score = Judgement::of(session, &subject)?.total();
+        return finish(session, args, typed, &mut index, Recorded { stored, handoff, score }, ui);
+    }
     let place = Place::observe(session, &index, stated, status)?;
     let sources = Sources {
         input,
@@ -127,7 +145,7 @@ fn attempt(
         return write_draft(session, &composed, ui);
     }
     announce(session, &detection, &composed, args, ui);
-    let score = judge(session, &place, &mut composed.handoff, &allowed)?;
+    let score = judge(session, &place, &mut composed.handoff, text_of(&typed.bytes), &allowed)?;
     if args.dry_run {
         let preview = Preview::of(session, &index, composed.handoff, score)?;
         return Ok(ui.answer(&preview)?);
@@ -137,13 +155,62 @@ fn attempt(
     finish(session, args, typed, &mut index, Recorded { stored, handoff: composed.handoff, score: score.total }, ui)
 }
 
-fn input_code(error: &document::DocumentError) -> Code {
-    if matches!(error, document::DocumentError::TooLarge { .. }) { Code::TooLarge } else { Code::BadInput }
+/// Reads what an author handed in.
+///
+/// # Errors
+/// `TOO_LARGE` or `BAD_INPUT`.
+pub(super) fn read_input(bytes: &[u8]) -> Result<document::Input, Failure> {
+    document::read_input(bytes).map_err(|error| {
+        let too_large = matches!(error, document::DocumentError::TooLarge { .. });
+        Failure::because(if too_large { Code::TooLarge } else { Code::BadInput }, &error)
+    })
 }
 
-fn allowed_findings(args: &args::Create) -> Result<Vec<Fingerprint>, Failure> {
-    let parsed = args.allow_finding.iter().map(|text| text.parse::<Fingerprint>());
+/// What was given as the text that a handoff stands in.
+pub(super) fn text_of(bytes: &[u8]) -> Text<'_> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.trim().is_empty() => Text::Given(text),
+        Ok(_) | Err(_) => Text::None,
+    }
+}
+
+/// The fingerprints given with `--allow-finding`.
+///
+/// # Errors
+/// When one is none.
+pub(super) fn allowed_findings(texts: &[String]) -> Result<Vec<Fingerprint>, Failure> {
+    let parsed = texts.iter().map(|text| text.parse::<Fingerprint>());
     parsed.collect::<Result<_, _>>().map_err(|error| Failure::because(Code::Usage, &error))
+}
+
+/// The handoff of the log whose own file was handed in unchanged. For one that was edited, says how its change is
+/// recorded.
+fn sealed_before(
+    session: &Session<'_>,
+    index: &Index,
+    typed: &Typed,
+    args: &args::Create,
+    ui: &mut Ui<'_>,
+) -> Result<Option<Summary>, Failure> {
+    let words = [&args.topic, &args.status, &args.trigger, &args.goal_status];
+    let more = has_content(&args.content) || words.iter().any(|word| word.is_some()) || args.complete || args.draft;
+    let view = std::str::from_utf8(&typed.bytes).ok().and_then(|text| document::parse_view(text).ok());
+    let Some(view) = view.filter(|_| !args.dry_run) else { return Ok(None) };
+    if let Some(position) = index.find(&document::id(&view.handoff))?.filter(|_| !more) {
+        let summary = index.summary(position)?;
+        return Ok(summary.recorded_in.is_some().then_some(summary));
+    }
+    if let (Some(claimed), Some(file)) = (view.claimed_id, &args.from)
+        && index.find(&claimed)?.is_some()
+    {
+        let name = session.cwd.join(file);
+        ui.hint(format!(
+            "{} is an edited copy of {}; 'git handoff edit --from {file}' records it as its correction",
+            name.display(),
+            claimed.short()
+        ));
+    }
+    Ok(None)
 }
 
 fn stated(session: &Session<'_>, args: &args::Create) -> Result<Stated, Failure> {
@@ -174,10 +241,10 @@ fn announce(session: &Session<'_>, detection: &Detection, composed: &Composed, a
 }
 
 /// A stored handoff and what is to be said of it.
-struct Recorded {
-    stored: Stored,
-    handoff: Handoff,
-    score: u8,
+pub(super) struct Recorded {
+    pub(super) stored: Stored,
+    pub(super) handoff: Handoff,
+    pub(super) score: u8,
 }
 
 fn finish(
@@ -188,24 +255,7 @@ fn finish(
     recorded: Recorded,
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
-    let views = match &recorded.stored {
-        Stored::Log { summary, novelty } => {
-            if *novelty == Novelty::Known {
-                ui.warn(format!("this very document is already recorded, as {}", summary.session()));
-            }
-            let views = session.refresh_views(index, Mode::Incremental, ui);
-            session.add_notes(std::slice::from_ref(summary.as_ref()), ui);
-            views
-        }
-        Stored::Spool { file, .. } => {
-            ui.warn(format!(
-                "git's directory cannot be written here; the handoff is sealed in {} and the next command that can \
-                 write takes it into the log",
-                file.display()
-            ));
-            GlobalIndex::Spooled
-        }
-    };
+    let views = recorded.show(session, index, Mode::Incremental, ui);
     if recorded.handoff.metadata.resumed_from.is_some() {
         // One that stays would at worst link the next handoff of the same work again.
         drop(Marker::remove(&session.repo.state_dir()));
@@ -213,16 +263,42 @@ fn finish(
     if let Some(file) = &typed.file {
         Drafts::new(&session.repo.state_dir()).sealed(file)?;
     }
-    let (_, name) = recorded.names();
-    let document = args.print.then(|| session.render(index, &recorded.handoff, &name)).transpose()?;
-    let file = match &recorded.stored {
-        Stored::Log { summary, .. } => session.file_on_disk(summary),
-        Stored::Spool { file, .. } => Some(file.display().to_string()),
-    };
-    Ok(ui.answer(&Created { recorded, file, views, document })?)
+    let print = if args.print { Print::Document } else { Print::Record };
+    Ok(ui.answer(&Created::of(session, index, recorded, views, print)?)?)
+}
+
+/// What is printed of a handoff that was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Print {
+    /// That it was.
+    Record,
+    /// The document too.
+    Document,
 }
 
 impl Recorded {
+    /// Brings the views up to it and says what the user may not expect.
+    pub(super) fn show(&self, session: &Session<'_>, index: &mut Index, mode: Mode, ui: &mut Ui<'_>) -> GlobalIndex {
+        match &self.stored {
+            Stored::Log { summary, novelty } => {
+                if *novelty == Novelty::Known {
+                    ui.warn(format!("this very document is already recorded, as {}", summary.session()));
+                }
+                let views = session.refresh_views(index, mode, ui);
+                session.add_notes(std::slice::from_ref(summary.as_ref()), ui);
+                views
+            }
+            Stored::Spool { file, .. } => {
+                ui.warn(format!(
+                    "git's directory cannot be written here; the handoff is sealed in {} and the next command that can \
+                     write takes it into the log",
+                    file.display()
+                ));
+                GlobalIndex::Spooled
+            }
+        }
+    }
+
     /// The id and the readable name.
     fn names(&self) -> (String, SessionName) {
         match &self.stored {
@@ -233,11 +309,32 @@ impl Recorded {
 }
 
 /// The answer: the four lines of the contract.
-struct Created {
+pub(super) struct Created {
     recorded: Recorded,
     file: Option<String>,
     views: GlobalIndex,
     document: Option<String>,
+}
+
+impl Created {
+    pub(super) fn of(
+        session: &Session<'_>,
+        index: &Index,
+        recorded: Recorded,
+        views: GlobalIndex,
+        print: Print,
+    ) -> Result<Self, Failure> {
+        let (_, name) = recorded.names();
+        let document = match print {
+            Print::Document => Some(session.render(index, &recorded.handoff, &name)?),
+            Print::Record => None,
+        };
+        let file = match &recorded.stored {
+            Stored::Log { summary, .. } => session.file_on_disk(summary),
+            Stored::Spool { file, .. } => Some(file.display().to_string()),
+        };
+        Ok(Self { recorded, file, views, document })
+    }
 }
 
 impl Report for Created {
@@ -353,20 +450,17 @@ fn write_draft(session: &Session<'_>, composed: &Composed, ui: &mut Ui<'_>) -> R
 }
 
 /// Keeps what was typed and says where; the failure goes on.
-fn keep_draft(session: &Session<'_>, args: &args::Create, typed: &Typed, draft: &[u8], failure: Failure) -> Failure {
-    let drafts = Drafts::new(&session.repo.state_dir());
-    if draft.iter().all(u8::is_ascii_whitespace) || args.dry_run {
+pub(super) fn keep_draft(session: &Session<'_>, topic: &str, draft: &[u8], failure: Failure) -> Failure {
+    if draft.iter().all(u8::is_ascii_whitespace) {
         return failure;
-    }
-    if let Some(file) = typed.file.as_deref().filter(|file| drafts.holds(file)) {
-        return failure.draft(file);
     }
     // What is no text cannot be masked in place: it is kept as it is only when nothing is found in it.
     let lossy = String::from_utf8_lossy(draft);
     let masked = secrets::mask(&lossy);
     let kept = if masked == lossy { draft } else { masked.as_bytes() };
-    let topic = secrets::mask(args.topic.as_deref().unwrap_or_default());
-    match drafts.keep(kept, &topic, session.now(), &session.env.temporary_directory()) {
+    let drafts = Drafts::new(&session.repo.state_dir());
+    // The topic becomes a part of the file's name, which is printed.
+    match drafts.keep(kept, &secrets::mask(topic), session.now(), &session.env.temporary_directory()) {
         Ok(path) => failure.draft(&path),
         Err(_) => failure.draft_text(&String::from_utf8_lossy(kept)),
     }

@@ -6,6 +6,7 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
+use super::super::approvals::{authority_json, authority_line};
 use super::super::args;
 use super::super::error::{Code, Failure};
 use super::super::marker::Marker;
@@ -15,7 +16,7 @@ use super::list::item_json;
 use crate::document;
 use crate::git::Head;
 use crate::model::selection::{Absent, Candidate, Request, Selection, TopicMatch, select};
-use crate::model::{AgentName, Handoff, Lanes, Link, Summary};
+use crate::model::{AgentName, Approvals, Handoff, Lanes, Link, Summary};
 use crate::ui::{Envelope, Fact, Page, Report, Ui};
 use crate::views::cache::{Index, Row};
 
@@ -171,6 +172,7 @@ struct Packet {
     markdown: String,
     lineage: Vec<String>,
     standing: Standing,
+    approvals: Approvals,
     now: String,
     reason: String,
     others: Vec<Summary>,
@@ -192,6 +194,7 @@ impl Packet {
             lineage: lineage(index, &summary)?,
             now: reconciled(&standing, &summary, head),
             standing,
+            approvals: session.approvals(index, |id| *id == summary.id)?,
             leaves_marker: live && summary.status.is_unfinished(),
             lanes: session.lanes.clone(),
             views_are_behind: session.views_are_behind(index),
@@ -225,7 +228,7 @@ impl Packet {
         ];
         facts.extend(self.lineage.iter().map(|line| fact("Lineage", line.clone())));
         facts.extend([
-            fact("Authority", "inform_only: it grants nothing by itself".into()),
+            fact("Authority", authority_line(self.approvals.authority(&summary.id))),
             fact("Completeness", summary.completeness.to_string()),
             fact("Integrity", "verified: the content matches its id".into()),
             fact("Staleness", self.standing.level_name().into()),
@@ -317,7 +320,7 @@ impl Report for Packet {
                 },
             },
             "trust": {
-                "authority": "inform_only",
+                "authority": authority_json(self.approvals.authority(&summary.id)),
                 "completeness": summary.completeness.as_str(),
                 "integrity": "verified",
                 "staleness": self.standing.json(),

@@ -4,12 +4,13 @@ use std::io;
 
 use serde_json::{Value, json};
 
+use super::super::approvals::{approval_json, approval_line};
 use super::super::args;
 use super::super::error::Failure;
 use super::super::session::Session;
 use crate::document;
-use crate::model::{Handoff, Summary, visible};
-use crate::ui::{Page, Report, Ui};
+use crate::model::{GivenApproval, Handoff, Summary, visible};
+use crate::ui::{Face, Page, Report, Ui};
 
 /// Runs the command.
 ///
@@ -24,8 +25,13 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Show, ui: &mut Ui<
         let summary = session.resolve(index, &args.reference)?;
         let handoff = session.document(&summary)?;
         let markdown = session.markdown(index, &summary, &handoff)?;
-        Ok(Shown { summary, handoff, markdown })
+        let approvals = session.approvals(index, |id| *id == summary.id)?.of(&summary.id).to_vec();
+        Ok(Shown { summary, handoff, markdown, approvals })
     })?;
+    if ui.face() == Face::Text {
+        // On standard error: what stands on standard output is the document and nothing else.
+        shown.approvals.iter().for_each(|given| ui.note(approval_line(given)));
+    }
     Ok(ui.answer(&shown)?)
 }
 
@@ -46,6 +52,7 @@ struct Shown {
     summary: Summary,
     handoff: Handoff,
     markdown: String,
+    approvals: Vec<GivenApproval>,
 }
 
 impl Report for Shown {
@@ -58,7 +65,7 @@ impl Report for Shown {
             "id": self.summary.id.to_string(),
             "session": self.summary.session().to_string(),
             "document": document::to_value(&self.handoff),
-            "approvals": [],
+            "approvals": self.approvals.iter().map(approval_json).collect::<Vec<_>>(),
         })
     }
 

@@ -23,6 +23,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), 
             live: live(index)?,
             anomalies: index.anomalies()?,
             views_are_behind: session.views_are_behind(index),
+            unresolved_approvals: unresolved_approvals(session, index)?,
             recorded: index.handoff_count(),
             drafts: Drafts::new(&session.repo.state_dir()).count(),
             spooled: session.spooled()?.iter().map(|spooled| spooled.commit.entries.len()).sum(),
@@ -59,11 +60,18 @@ fn live(index: &Index) -> Result<usize, Failure> {
     Ok(count)
 }
 
+/// The handoffs that somebody approved elsewhere and that are not here.
+fn unresolved_approvals(session: &Session<'_>, index: &Index) -> Result<Vec<String>, Failure> {
+    let is_known = |id: &crate::model::EventId| matches!(index.find(id), Ok(Some(_)));
+    Ok(session.approvals(index, |id| !is_known(id))?.handoffs().map(ToString::to_string).collect())
+}
+
 struct Status {
     recommended: Option<Summary>,
     live: usize,
     anomalies: Vec<Anomaly>,
     views_are_behind: bool,
+    unresolved_approvals: Vec<String>,
     recorded: u32,
     drafts: usize,
     spooled: usize,
@@ -90,6 +98,9 @@ impl Report for Status {
         if self.spooled > 0 {
             page.line(format!("Spooled: {} (the next command that can write takes them into the log)", self.spooled))?;
         }
+        for id in &self.unresolved_approvals {
+            page.line(format!("Approved, but not here: handoff {id}"))?;
+        }
         match self.unpublished {
             Some(0) | None => Ok(()),
             Some(count) => page.line(format!("Unpublished: {count}")),
@@ -104,6 +115,7 @@ impl Report for Status {
             "drafts": self.drafts,
             "spooled": self.spooled,
             "unpublished": self.unpublished,
+            "unresolved_approvals": self.unresolved_approvals,
             "goal": null,
             "queue": null,
             "hooks": null,

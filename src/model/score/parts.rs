@@ -77,7 +77,7 @@ impl PartName {
     }
 
     /// What to do to get the points.
-    pub(super) fn advice(self) -> &'static str {
+    pub fn advice(self) -> &'static str {
         match self {
             Self::CurrentState => "say where things stand: what works and what does not",
             Self::WorkCompleted => "list what was done",

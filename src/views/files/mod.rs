@@ -24,6 +24,7 @@ use crate::model::{EventId, Handoff, Lanes, SessionName, Summary};
 use super::cache::{CacheError, Index};
 
 pub use refresh::{are_behind, refresh};
+pub use stamps::keep as keep_copy;
 
 /// The index over all lanes.
 pub const ALL_INDEX: &str = ".session-transfer/INDEX.md";

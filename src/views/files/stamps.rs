@@ -139,8 +139,11 @@ pub(super) fn digest(bytes: &[u8]) -> String {
     EventId::of(bytes).short()
 }
 
-/// Keeps a copy of what stood in a file of the work tree, and says where.
-pub(super) fn keep(dir: &Path, path: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+/// Keeps a copy of what stood in a file of the work tree in the private state `dir`, and says where.
+///
+/// # Errors
+/// When the private state cannot be written.
+pub fn keep(dir: &Path, path: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     let dir = dir.join("kept");
     fs::create_dir_all(&dir)?;
     let name = path.trim_start_matches('.').replace('/', "-");
