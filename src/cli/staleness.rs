@@ -186,7 +186,7 @@ fn since(session: &Session<'_>, commit: &Recorded, handoff: &Handoff, head: &Hea
         | Recorded::HeadUnborn(_) => None,
     };
     let Some(from) = from else { return Ok(Since::default()) };
-    let newer = repo.commits_since(&from, &head, Since::MOST, &|path| session.is_view(path))?;
+    let newer = repo.commits_since(&from, &head, Since::MOST, &|path| session.heeds(path))?;
     let then = repo.read_commit(&from)?.seconds;
     let days = newer.newest.map_or(0, |newest| newest.saturating_sub(then) / (24 * 60 * 60));
     Ok(Since { commits: newer.commits, days: u32::try_from(days).unwrap_or(0) })

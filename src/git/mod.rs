@@ -42,7 +42,7 @@ pub use process::{Command, CommandError, Output, Running};
 pub(crate) use refs::pause;
 pub use refs::{Expected, RefError, Reflog};
 pub use repo::{Head, Locate, OpenError, Repo};
-pub use since::Newer;
+pub use since::{Heed, Newer};
 pub use status::{StatusRun, WorkTreeState};
 pub(crate) use write::Refusal;
 pub use write::{NewCommit, ObjectWriter, WriteError};
