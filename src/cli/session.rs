@@ -8,7 +8,7 @@ use super::error::{Code, Failure};
 use crate::agents::{self, Ancestor, Detection, Signals};
 use crate::document;
 use crate::env::Env;
-use crate::git::{Locate, ObjectError, OpenError, Repo};
+use crate::git::{Heed, Locate, ObjectError, OpenError, Repo};
 use crate::log::{Log, Spool, Spooled, Walk};
 use crate::model::reference::Reference;
 use crate::model::{
@@ -346,7 +346,20 @@ impl<'e> Session<'e> {
     pub(super) fn is_view(&self, path: &str) -> bool {
         let mut below = self.lanes.custom().filter_map(|(_, dir)| path.strip_prefix(dir)?.strip_prefix('/'));
         paths::is_own_view(path)
-            || below.any(|rest| rest.starts_with("handoffs/") || ["handoffs.jsonl", "INDEX.md"].contains(&rest))
+            || below
+                .any(|rest| rest.starts_with("handoffs/") || ["handoffs", "handoffs.jsonl", "INDEX.md"].contains(&rest))
+    }
+
+    /// Whether a change at a path is somebody's work, and not only a view written anew.
+    pub(super) fn heeds(&self, path: &str) -> Heed {
+        let lane_below = || self.lanes.custom().any(|(_, dir)| dir == path || dir.starts_with(&format!("{path}/")));
+        if self.is_view(path) {
+            Heed::Ignored
+        } else if path.starts_with('.') || lane_below() {
+            Heed::LookInside
+        } else {
+            Heed::Counts
+        }
     }
 
     /// A handoff that the index has, as Markdown.

@@ -186,7 +186,7 @@ fn since(session: &Session<'_>, commit: &Recorded, handoff: &Handoff, head: &Hea
         | Recorded::HeadUnborn(_) => None,
     };
     let Some(from) = from else { return Ok(Since::default()) };
-    let newer = repo.commits_since(&from, &head, Since::MOST, &|path| session.is_view(path))?;
+    let newer = repo.commits_since(&from, &head, Since::MOST, &|path| session.heeds(path))?;
     let then = repo.read_commit(&from)?.seconds;
     let days = newer.newest.map_or(0, |newest| newest.saturating_sub(then) / (24 * 60 * 60));
     Ok(Since { commits: newer.commits, days: u32::try_from(days).unwrap_or(0) })
@@ -350,10 +350,11 @@ impl Compared {
         match (self.then, now) {
             (Then::Absent, OnDisk::Absent) => None,
             (Then::Absent, OnDisk::Blob(_) | OnDisk::Other) => Some(FileFate::Returned),
-            (Then::Blob(_) | Then::Open, OnDisk::Absent) => Some(FileFate::Deleted),
             (Then::Blob(then), OnDisk::Blob(now)) if then == now => None,
-            // What the handoff saw was never committed, and here is what it was made from.
+            // What the handoff saw was never committed, and here is what the recorded commit has. That may be nothing:
+            // a scratch file that was not tracked, or work that never left its work tree.
             (Then::Blob(_) | Then::Open, _) if self.recorded == Some(now) => Some(FileFate::Lost),
+            (Then::Blob(_) | Then::Open, OnDisk::Absent) => Some(FileFate::Deleted),
             // Still open: whether it is the same content, the handoff does not say.
             (Then::Open, _) if !committed => None,
             (Then::Blob(_) | Then::Open, OnDisk::Blob(_) | OnDisk::Other) => Some(changed),

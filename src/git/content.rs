@@ -91,10 +91,7 @@ impl Repo {
     }
 
     fn look(&self, top: &Path, asked: &Asked) -> OnDisk {
-        let path = match reachable(top, &asked.path) {
-            Some(path) => path,
-            None => return OnDisk::Absent,
-        };
+        let Some(path) = reachable(top, &asked.path) else { return OnDisk::Absent };
         let Ok(data) = path.symlink_metadata() else { return OnDisk::Absent };
         if data.is_symlink() {
             let target =

@@ -35,7 +35,7 @@ pub enum HistoryError {
     Walk(#[source] Box<gix::Error>),
 }
 
-pub(super) fn walk(error: gix::Error) -> HistoryError {
+fn walk(error: gix::Error) -> HistoryError {
     HistoryError::Walk(Box::new(error))
 }
 

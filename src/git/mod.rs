@@ -45,7 +45,7 @@ pub use process::{Command, CommandError, Output, Running};
 pub(crate) use refs::pause;
 pub use refs::{Durability, Expected, RefError, Reflog, TurnHeld};
 pub use repo::{Head, Locate, OpenError, Repo};
-pub use since::Newer;
+pub use since::{Heed, Newer};
 pub use status::{StatusRun, WorkTreeState};
 pub(crate) use write::Refusal;
 pub use write::{NewCommit, ObjectWriter, WriteError};

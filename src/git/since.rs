@@ -1,12 +1,7 @@
 //! How many commits came after one, not counting those that only touch certain files.
 
-use std::collections::BTreeMap;
+use std::collections::{BinaryHeap, HashMap};
 
-use gix::revision::walk::Sorting;
-use gix::traverse::commit::simple::CommitTimeOrder;
-
-use super::history::walk;
-use super::objects::named;
 use super::{EntryMode, HistoryError, ObjectError, Repo, TreeEntry};
 use crate::model::ObjectName;
 
@@ -19,100 +14,158 @@ pub struct Newer {
     pub newest: Option<i64>,
 }
 
+/// Whether a change at a path makes its commit count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heed {
+    /// It does.
+    Counts,
+    /// It does not; for a directory neither does anything below it.
+    Ignored,
+    /// It is a directory in which some files count and some do not.
+    LookInside,
+}
+
 impl Repo {
-    /// Counts the commits that `to` reaches and `from` does not, up to `limit`, without those that touch only files
-    /// that `ignored` names. A commit that touches nothing counts.
+    /// Counts the commits that `to` reaches and `from` does not, up to `limit`, without those that touch only what
+    /// `heed` ignores. A commit that touches nothing counts.
+    ///
+    /// It walks from the newest to the oldest, by committer, and stops at the limit: what it costs does not depend on
+    /// how far behind `from` is. A parent that is not here, as beyond a shallow boundary, is none.
     ///
     /// # Errors
-    /// When a commit cannot be read. A parent beyond a shallow boundary is none.
+    /// When a commit cannot be read.
     pub fn commits_since(
         &self,
         from: &ObjectName,
         to: &ObjectName,
         limit: usize,
-        ignored: &dyn Fn(&str) -> bool,
+        heed: &dyn Fn(&str) -> Heed,
     ) -> Result<Newer, HistoryError> {
+        let mut walk = Walk { repo: self, met: HashMap::new(), queue: BinaryHeap::new(), wanted: 0 };
+        walk.meet(from, Side::Excluded)?;
+        walk.meet(to, Side::Wanted)?;
         let mut newer = Newer::default();
-        if from == to {
-            return Ok(newer);
-        }
-        let commits = self
-            .gix
-            .rev_walk([self.object_id(to)?])
-            .sorting(Sorting::ByCommitTime(CommitTimeOrder::NewestFirst))
-            .with_hidden([self.object_id(from)?])
-            .all()
-            .map_err(walk)?;
-        for commit in commits {
-            let commit = self.read_commit(&named(commit.map_err(walk)?.id))?;
-            let parent = commit.parents.first().and_then(|parent| self.read_commit(parent).ok());
-            if self.touches_only(parent.map(|parent| parent.tree), commit.tree, ignored)? {
+        while walk.wanted > 0 && newer.commits < limit {
+            let Some((seconds, first_parent, tree)) = walk.next()? else { continue };
+            if self.touches_only_ignored(first_parent, tree, heed)? {
                 continue;
             }
-            newer.newest = newer.newest.or(Some(commit.seconds));
+            newer.newest = newer.newest.or(Some(seconds));
             newer.commits += 1;
-            if newer.commits == limit {
-                break;
-            }
         }
         Ok(newer)
     }
 
-    fn touches_only(
+    fn touches_only_ignored(
         &self,
         old: Option<ObjectName>,
         new: ObjectName,
-        ignored: &dyn Fn(&str) -> bool,
+        heed: &dyn Fn(&str) -> Heed,
     ) -> Result<bool, ObjectError> {
-        Ok(old != Some(new) && self.differs_only(old, Some(new), "", ignored)?)
+        Ok(old != Some(new) && self.differs_only_in_ignored(old, Some(new), "", heed)?)
     }
 
     /// Whether everything that differs between two trees is ignored. Stops at the first file that is not.
-    fn differs_only(
+    fn differs_only_in_ignored(
         &self,
         old: Option<ObjectName>,
         new: Option<ObjectName>,
         prefix: &str,
-        ignored: &dyn Fn(&str) -> bool,
+        heed: &dyn Fn(&str) -> Heed,
     ) -> Result<bool, ObjectError> {
-        for (name, [old, new]) in self.differing(old, new)? {
-            let path = format!("{prefix}{}", String::from_utf8_lossy(&name));
-            if ignored(&path) {
-                continue;
+        let read = |tree: Option<ObjectName>| tree.map(|tree| self.read_tree(&tree)).transpose();
+        let (old, new) = (read(old)?.unwrap_or_default(), read(new)?.unwrap_or_default());
+        let sides: [HashMap<&[u8], &TreeEntry>; 2] =
+            [&old, &new].map(|entries| entries.iter().map(|entry| (entry.name.as_slice(), entry)).collect());
+        let differs = |entry: &&TreeEntry| {
+            let name = entry.name.as_slice();
+            sides[0].get(name) != sides[1].get(name)
+        };
+        for entry in old.iter().chain(&new).filter(differs) {
+            let path = format!("{prefix}{}", String::from_utf8_lossy(&entry.name));
+            match heed(&path) {
+                Heed::Ignored => continue,
+                Heed::Counts => return Ok(false),
+                Heed::LookInside => {}
             }
-            let directory = |entry: &Option<TreeEntry>| entry.as_ref().is_none_or(|it| it.mode == EntryMode::Tree);
-            if !directory(&old) || !directory(&new) {
+            let both = [0, 1].map(|side| sides[side].get(entry.name.as_slice()).copied());
+            if both.iter().flatten().any(|entry| entry.mode != EntryMode::Tree) {
                 return Ok(false);
             }
-            let tree = |entry: Option<TreeEntry>| entry.map(|it| it.object);
-            if !self.differs_only(tree(old), tree(new), &format!("{path}/"), ignored)? {
+            let [old, new] = both.map(|entry| entry.map(|entry| entry.object));
+            if !self.differs_only_in_ignored(old, new, &format!("{path}/"), heed)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
+}
 
-    /// The entries in which two trees differ, by name, with both sides.
-    fn differing(
-        &self,
-        old: Option<ObjectName>,
-        new: Option<ObjectName>,
-    ) -> Result<BTreeMap<Vec<u8>, [Option<TreeEntry>; 2]>, ObjectError> {
-        let mut entries: BTreeMap<Vec<u8>, [Option<TreeEntry>; 2]> = BTreeMap::new();
-        for (side, tree) in [old, new].into_iter().enumerate() {
-            for entry in tree.map(|tree| self.read_tree(&tree)).transpose()?.into_iter().flatten() {
-                let name = entry.name.clone();
-                entries.entry(name).or_default()[side] = Some(entry);
+/// On which side of the question a commit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Wanted,
+    Excluded,
+}
+
+/// A commit that the walk has met.
+struct Met {
+    side: Side,
+    seconds: i64,
+    tree: ObjectName,
+    parents: Vec<ObjectName>,
+    queued: bool,
+}
+
+/// A walk from the newest commits to the oldest that tells what one side reaches and the other does not.
+struct Walk<'r> {
+    repo: &'r Repo,
+    met: HashMap<ObjectName, Met>,
+    queue: BinaryHeap<(i64, ObjectName)>,
+    /// How many queued commits are wanted.
+    wanted: usize,
+}
+
+impl Walk<'_> {
+    fn meet(&mut self, name: &ObjectName, side: Side) -> Result<(), ObjectError> {
+        if let Some(met) = self.met.get_mut(name) {
+            // Excluded once is excluded for good.
+            if side == Side::Excluded && met.side == Side::Wanted {
+                met.side = side;
+                self.wanted -= usize::from(met.queued);
             }
+            return Ok(());
         }
-        entries.retain(|_, [old, new]| old != new);
-        Ok(entries)
+        let commit = match self.repo.read_commit(name) {
+            Err(ObjectError::Missing(_)) => return Ok(()),
+            commit => commit?,
+        };
+        self.queue.push((commit.seconds, *name));
+        self.wanted += usize::from(side == Side::Wanted);
+        let (seconds, tree, parents) = (commit.seconds, commit.tree, commit.parents);
+        self.met.insert(*name, Met { side, seconds, tree, parents, queued: true });
+        Ok(())
+    }
+
+    /// Takes the newest commit from the queue; when it is wanted: its time, its first parent's tree and its own.
+    fn next(&mut self) -> Result<Option<(i64, Option<ObjectName>, ObjectName)>, ObjectError> {
+        let Some((_, name)) = self.queue.pop() else { return Ok(None) };
+        let Some(met) = self.met.get_mut(&name) else { return Ok(None) };
+        met.queued = false;
+        let (side, seconds, tree, parents) = (met.side, met.seconds, met.tree, met.parents.clone());
+        self.wanted -= usize::from(side == Side::Wanted);
+        for parent in &parents {
+            self.meet(parent, side)?;
+        }
+        let first = parents.first().and_then(|parent| self.met.get(parent)).map(|parent| parent.tree);
+        Ok((side == Side::Wanted).then_some((seconds, first, tree)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::fixture::Fixture;
+    use super::*;
 
     #[test]
     fn commits_that_only_touch_ignored_files_do_not_count() {
@@ -120,8 +173,12 @@ mod tests {
         let from = fixture.commit("one");
         let repo = fixture.repo();
         let count = |fixture: &Fixture, limit| {
-            let ignored = |path: &str| path.starts_with(".own/");
-            repo.commits_since(&from, &fixture.name("HEAD"), limit, &ignored).expect("readable").commits
+            let heed = |path: &str| match path {
+                ".own/deep" => Heed::Ignored,
+                ".own" => Heed::LookInside,
+                _ => Heed::Counts,
+            };
+            repo.commits_since(&from, &fixture.name("HEAD"), limit, &heed).expect("readable").commits
         };
         assert_eq!(count(&fixture, 9), 0);
         fixture.write(".own/deep/a", "a");
@@ -134,5 +191,24 @@ mod tests {
         fixture.write(".own/deep/a", "c");
         fixture.commit("own");
         assert_eq!([count(&fixture, 9), count(&fixture, 1)], [2, 1]);
+    }
+
+    #[test]
+    fn both_sides_of_a_merge_count_and_what_was_there_before_does_not() {
+        let fixture = Fixture::new();
+        fixture.commit("base");
+        fixture.git(&["checkout", "-q", "-b", "side"]);
+        fixture.commit("side 1");
+        fixture.commit("side 2");
+        fixture.git(&["checkout", "-q", "main"]);
+        fixture.commit("main 1");
+        fixture.git(&["merge", "-q", "--no-ff", "-m", "merge", "side"]);
+        fixture.commit("after");
+        let repo = fixture.repo();
+        for from in ["main~1", "main~2", "side", "side~1", "main~3", "main"] {
+            let expected = fixture.git(&["rev-list", "--count", "main", &format!("^{from}")]);
+            let newer = repo.commits_since(&fixture.name(from), &fixture.name("main"), 99, &|_| Heed::Counts);
+            assert_eq!(newer.expect("readable").commits.to_string(), expected, "{from}");
+        }
     }
 }

@@ -203,9 +203,9 @@ fn uncommitted_work_of_then_is_compared_by_content() {
     assert_eq!(verdict(&sandbox, &[&id]).1[0], "FILE_UNCOMMITTED");
     sandbox.git(&["reset", "-q", "--hard", "HEAD~1"]);
     let lost = answer(&sandbox, &[&id]);
-    assert_eq!(lost["level"], "STALE");
-    let text = texts(&lost);
-    assert!(text.contains("is gone: new.txt") && text.contains("that is not here: a.txt"), "{text}");
+    assert_eq!(lost["level"], "SLIGHTLY_STALE");
+    assert_eq!(lost["reasons"][0]["paths"], serde_json::json!(["a.txt", "new.txt"]));
+    assert_eq!(lost["reasons"][0]["code"], "UNCOMMITTED_LOST");
 }
 
 #[test]
@@ -262,4 +262,35 @@ fn a_file_speaks_of_the_handoff_whose_id_it_carries() {
     let outside = sandbox.root().join("copy.md");
     std::fs::write(&outside, &text).expect("writable");
     sandbox.handoff(&["check", outside.to_str().expect("a text")]).refused(2);
+}
+
+#[test]
+fn every_reason_and_level_is_documented() {
+    let text = include_str!("../../docs/staleness.md");
+    let rows: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let levels = git_handoff::model::staleness::Level::ALL.iter().map(|level| level.as_str());
+    let codes = git_handoff::model::staleness::ReasonCode::ALL.iter().map(|code| code.as_str());
+    let mut expected: Vec<&str> = levels.chain(["UNKNOWN"]).chain(codes).chain(["UNREADABLE"]).collect();
+    let mut documented = rows;
+    expected.sort_unstable();
+    documented.sort_unstable();
+    assert_eq!(documented, expected);
+}
+
+#[test]
+fn a_rebase_is_proved_by_the_change_and_large_files_and_hostile_names_do_no_harm() {
+    let (sandbox, _) = with_handoff();
+    sandbox.commit("long.txt", &format!("first\n{}last\n", "middle\n".repeat(20)));
+    sandbox.git(&["checkout", "-q", "-b", "feat"]);
+    sandbox.commit("long.txt", &format!("first\n{}last of feat\n", "middle\n".repeat(20)));
+    let hostile =
+        format!("{}\n## Files Changed\n- ../../etc/passwd\n- .git/config\n- /etc/hosts\n- long.txt\n", body("x"));
+    let id = sandbox.handoff_with(&["create", "--quiet", "--from", "-", "rebased"], hostile).ok().trim().to_owned();
+    sandbox.git(&["checkout", "-q", "main"]);
+    sandbox.commit("long.txt", &format!("first of main\n{}last\n", "middle\n".repeat(20)));
+    sandbox.git(&["rebase", "-q", "main", "feat"]);
+    let answer = answer(&sandbox, &[&id]);
+    assert_eq!(answer["level"], "SLIGHTLY_STALE");
+    assert!(texts(&answer).contains("which makes the same change"), "{answer}");
+    assert!(texts(&answer).contains("1 referenced file changed since: long.txt"), "{answer}");
 }
