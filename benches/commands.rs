@@ -168,7 +168,7 @@ fn run(dir: &Path, program: &str, args: &[&str], input: &[u8]) -> String {
         .env("TZ", "UTC")
         .env("HANDOFF_AGENT", "codex")
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_GLOBAL", dir.join(".git/no-such-config"))
         .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_NAME"), "Bench")))
         .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_EMAIL"), "bench@example.com")))
         .stdin(Stdio::piped())

@@ -71,7 +71,7 @@ impl Fixture {
             .current_dir(dir)
             .args(args)
             .env("HOME", self.dir.path())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_GLOBAL", self.dir.path().join("no-such-config"))
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_AUTHOR_DATE", "@1787061899 +0300")
             .env("GIT_COMMITTER_DATE", "@1787061899 +0300");

@@ -78,14 +78,14 @@ impl Sandbox {
         std::fs::create_dir(&home).expect("writable");
         let path = std::env::var("PATH").expect("a search path");
         let own = Path::new(env!("CARGO_BIN_EXE_git-handoff")).parent().expect("the program lies in a directory");
-        let null = if cfg!(windows) { "NUL" } else { "/dev/null" };
+        let config = home.join(".gitconfig");
         let vars = [
             ("HOME", home.to_str().expect("a Unicode path")),
             ("PATH", &format!("{}:{path}", own.display())),
             ("LC_ALL", "C"),
             ("TZ", "UTC"),
             ("GIT_CONFIG_NOSYSTEM", "1"),
-            ("GIT_CONFIG_GLOBAL", null),
+            ("GIT_CONFIG_GLOBAL", config.to_str().expect("a Unicode path")),
             ("GIT_AUTHOR_NAME", "Test User"),
             ("GIT_AUTHOR_EMAIL", "test@example.com"),
             ("GIT_COMMITTER_NAME", "Test User"),
