@@ -63,6 +63,8 @@ pub enum Command {
     Completions(Completions),
     /// Print the manual page, or install it
     Man(Man),
+    /// Make everything derived again from the log, and the log from the files where it lacks something
+    Recover(Recover),
 }
 
 /// `create`
@@ -304,6 +306,19 @@ pub struct Man {
     /// Write it to DIR/man1/git-handoff.1, so that 'git handoff --help' finds it
     #[arg(long, value_name = "DIR")]
     pub install: Option<PathBuf>,
+}
+
+/// `recover`
+#[derive(Debug, Default, Args)]
+#[command(
+    after_help = "The spool and fetched logs are taken in first. Handoffs that stand only in files of the work tree are \
+    taken into the log; then the metadata cache, the notes and the files are made again. Nothing is ever deleted: what has \
+    to give way is kept aside, and every loss and every skipped line is reported."
+)]
+pub struct Recover {
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 #[cfg(test)]

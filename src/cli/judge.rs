@@ -51,6 +51,16 @@ pub(super) fn judge(
     Ok(score)
 }
 
+/// Refuses a handoff with a secret that its author has not allowed.
+///
+/// # Errors
+/// `SECRET_FOUND`.
+pub(super) fn without_secrets(handoff: &Handoff, allowed: &[Fingerprint]) -> Result<(), Failure> {
+    let mut found = find_secrets(&document::to_value(handoff));
+    found.retain(|located| !allowed.contains(&located.finding.fingerprint));
+    if found.is_empty() { Ok(()) } else { Err(secret_failure(&found)) }
+}
+
 /// The score of a handoff made at this place.
 pub(super) fn rate(session: &Session<'_>, place: &Place, handoff: &Handoff) -> Score {
     score(&Facts {

@@ -6,10 +6,12 @@ mod compose;
 mod drafts;
 mod error;
 mod judge;
+mod last_tip;
 mod marker;
 mod place;
 mod session;
 mod store;
+mod unrecorded;
 mod views;
 
 use std::io::Write;
@@ -68,6 +70,7 @@ fn dispatch(env: &Env, cli: &Cli, ui: &mut Ui<'_>) -> Result<(), Failure> {
         }
         Command::Demo => commands::demo::run(env, ui),
         Command::Completions(args) => commands::shell::completions(args, ui),
+        Command::Recover(args) => commands::recover::run(&open()?, args, ui),
         Command::Man(args) => commands::shell::man(args, ui),
     }
 }

@@ -14,7 +14,7 @@ use crate::model::{Event, EventId, Handoff, Link, ObjectName, SessionName, Summa
 use crate::ui::Ui;
 use crate::views::cache::Index;
 use crate::views::files::{
-    ALL_INDEX, BoxError, FileNames, Layout, Mode, ParsedFile, Refresh, RefreshReport, are_behind, refresh,
+    ALL_INDEX, BoxError, Effect, FileNames, Layout, Look, Mode, ParsedFile, Refresh, RefreshReport, are_behind, refresh,
 };
 use crate::views::notes;
 
@@ -56,17 +56,30 @@ impl Session<'_> {
         let tips = log.tips()?;
         let mut index = self.own_index(tips.own)?;
         let stamp = self.stamp();
+        let lost = self.lost_tip(&index)?.filter(|tip| self.repo.exists(tip));
         let unknown = |tip: &&ObjectName| !matches!(index.known(tip), Ok(Some(_)));
-        let others: Vec<ObjectName> = tips.remotes.iter().map(|(_, tip)| tip).filter(unknown).copied().collect();
+        let others: Vec<ObjectName> =
+            tips.remotes.iter().map(|(_, tip)| tip).chain(&lost).filter(unknown).copied().collect();
         if !others.is_empty() {
             match log.take_in_logs(&stamp, &others) {
-                Ok(Some((_, tip))) => self.bring_to(&mut index, Some(tip))?,
+                Ok(Some((_, tip))) => {
+                    self.bring_to(&mut index, Some(tip))?;
+                    if let Some(lost) = lost {
+                        ui.note(format!(
+                            "the log had been moved away from {}, the tip seen last here; it is joined with it again",
+                            lost.short()
+                        ));
+                    }
+                }
                 Ok(None) => {}
                 Err(AppendError::NotWritable(_)) => return self.index(),
                 Err(error) => {
                     ui.warn(append_failure(&error).while_doing("fetched handoffs cannot be joined yet").message())
                 }
             }
+        }
+        if self.lost_tip(&index)?.is_none() {
+            self.remember_tip(index.basis());
         }
         if let Some(spool) = Spool::of(&self.repo) {
             let caller = TakeIn {
@@ -108,6 +121,7 @@ impl Session<'_> {
     pub(super) fn refresh_views(&self, index: &mut Index, mode: Mode, ui: &mut Ui<'_>) -> GlobalIndex {
         // A cache that cannot be saved costs time, not truth.
         drop(index.save(&self.repo.shared_state_dir()));
+        self.remember_tip(index.basis());
         let Some(report) = self.refresh_files(mode, ui) else {
             return match (self.layout, self.repo.work_dir()) {
                 (_, None) => GlobalIndex::NoWorkTree,
@@ -123,20 +137,36 @@ impl Session<'_> {
 
     /// Brings the work-tree files up to the log; `None` when there are none or it failed as a whole, which is said.
     pub(super) fn refresh_files(&self, mode: Mode, ui: &mut Ui<'_>) -> Option<RefreshReport> {
-        let work_dir = self.repo.work_dir().filter(|_| self.layout != Layout::Off)?;
         let fresh = || -> Result<Index, BoxError> {
             let own = self.repo.read_ref(crate::log::REF)?;
             self.own_index(own).map_err(boxed)
         };
+        self.refresh_with(mode, Effect::Writes, &fresh, ui)
+    }
+
+    /// What a full refresh would do if the log held all that is known here.
+    pub(super) fn rehearse_refresh(&self, ui: &mut Ui<'_>) -> Option<RefreshReport> {
+        self.refresh_with(Mode::Full, Effect::Rehearses, &|| self.index_with(Look::Thorough).map_err(boxed), ui)
+    }
+
+    fn refresh_with(
+        &self,
+        mode: Mode,
+        effect: Effect,
+        fresh: &dyn Fn() -> Result<Index, BoxError>,
+        ui: &mut Ui<'_>,
+    ) -> Option<RefreshReport> {
+        let work_dir = self.repo.work_dir().filter(|_| self.layout != Layout::Off)?;
         let request = Refresh {
             work_dir,
             state_dir: &self.repo.state_dir(),
             exclude_file: &self.repo.common_dir().join("info/exclude"),
             layout: self.layout,
             mode,
+            effect,
             lanes: &self.lanes,
             continuations: &[],
-            fresh: &fresh,
+            fresh,
             document: &|summary| self.document(summary).map_err(boxed),
             render: &|handoff, names| document::render(handoff, &rendered_names(names)),
             parse: &parse,

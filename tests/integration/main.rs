@@ -10,6 +10,7 @@ mod hostile;
 mod input;
 mod list;
 mod output;
+mod recover;
 mod resume;
 mod shapes;
 mod show;

@@ -119,6 +119,7 @@ impl World {
         log: &dyn Fn() -> Vec<LogCommit>,
     ) -> RefreshReport {
         refresh(&Refresh {
+            effect: Effect::Writes,
             work_dir: &self.top(),
             state_dir: &self.dir.path().join("state"),
             exclude_file: &self.dir.path().join("info/exclude"),
@@ -553,6 +554,7 @@ fn figures() {
         let run = |mode| {
             let start = std::time::Instant::now();
             let report = refresh(&Refresh {
+                effect: Effect::Writes,
                 work_dir: &world.top(),
                 state_dir: &world.dir.path().join("state"),
                 exclude_file: &world.dir.path().join("info/exclude"),
