@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use super::error::{Code, Failure};
 use super::judge;
 use super::session::Session;
-use super::store::{Stored, store};
+use super::store::{append_failure, describe};
 use crate::document::{self, Found};
-use crate::model::{AgentName, Entry, Event, EventId, EventKind, Handoff, LogCommit, Summary};
+use crate::log::{Append, NewEvent, effective};
+use crate::model::{AgentName, Entry, Event, EventId, EventKind, Handoff, LogCommit, SessionName};
 use crate::secrets::Fingerprint;
 use crate::views::cache::Index;
 use crate::views::files::{Layout, Look, read_file, unknown_files};
@@ -105,22 +106,17 @@ impl Claim {
 }
 
 impl FileOnly {
-    /// The handoff as if a commit without a name held it.
-    fn commit(&self) -> LogCommit {
+    /// The handoff as if a commit without a name held it, after one with this effective time.
+    fn commit(&self, after: i64) -> LogCommit {
         let event = Event::Handoff(Box::new(self.handoff.clone()));
         let entry = Entry { id: self.id, kind: EventKind::Handoff, blob: None, event };
-        LogCommit { name: None, effective: self.handoff.created.millis(), entries: vec![entry], anomalies: Vec::new() }
+        LogCommit {
+            name: None,
+            effective: effective(self.handoff.created.millis(), [after]),
+            entries: vec![entry],
+            anomalies: Vec::new(),
+        }
     }
-}
-
-/// What a handoff was before it was recorded, for reports.
-pub(super) struct Taken {
-    /// The handoff as lists show it, once the log has it.
-    pub(super) summary: Option<Summary>,
-    /// The id.
-    pub(super) id: EventId,
-    /// The file that it was taken from.
-    pub(super) path: String,
 }
 
 impl Session<'_> {
@@ -152,7 +148,12 @@ impl Session<'_> {
     pub(super) fn overlay_files(&self, index: &mut Index, look: Look) -> Result<(), Failure> {
         let found = self.unrecorded(index, look)?;
         if !found.handoffs.is_empty() {
-            index.overlay(found.handoffs.iter().map(FileOnly::commit))?;
+            let mut last = i64::MIN;
+            index.overlay(found.handoffs.iter().map(|file| {
+                let commit = file.commit(last);
+                last = commit.effective;
+                commit
+            }))?;
         }
         self.file_only.replace(found.handoffs);
         Ok(())
@@ -206,20 +207,30 @@ impl Session<'_> {
         custom.or_else(|| fixed()?.parse().ok()).unwrap_or_else(AgentName::unknown)
     }
 
-    /// Records the handoff of a file, after the checks that every handoff must pass but the score: what was written
-    /// long ago cannot be written better now.
+    /// Records the handoffs of files at the places in the order that their own times give them, and brings the index up
+    /// to it. The caller has asked whether they are [acceptable](Self::acceptable).
     ///
     /// # Errors
-    /// When it holds a secret or is too large (the inner error), or cannot be stored.
-    pub(super) fn record(&self, index: &mut Index, found: &FileOnly) -> Result<Result<Taken, Refused>, Failure> {
-        if let Err(refused) = self.acceptable(found) {
-            return Ok(Err(refused));
+    /// When they cannot be recorded.
+    pub(super) fn record_files(&self, index: &mut Index, found: &[FileOnly]) -> Result<(), Failure> {
+        if found.is_empty() {
+            return Ok(());
         }
-        let summary = match store(self, index, &found.handoff)? {
-            Stored::Log { summary, .. } => Some(*summary),
-            Stored::Spool { .. } => None,
+        let (log, stamp) = (self.log(), self.stamp());
+        let append = |found: &FileOnly| {
+            let handoff = &found.handoff;
+            let session = SessionName::new(handoff.agent.clone(), handoff.created, found.ordinal);
+            Append {
+                events: vec![NewEvent::new(EventKind::Handoff, document::canonical(handoff))],
+                description: describe(handoff, found.id, &session),
+            }
         };
-        Ok(Ok(Taken { summary, id: found.id, path: found.path.clone() }))
+        let apart = log.write_apart(&stamp, found.iter().map(append)).map_err(|error| append_failure(&error))?;
+        if let Some(apart) = apart {
+            let moved = log.take_in_logs(&stamp, &[apart]).map_err(|error| append_failure(&error))?;
+            self.bring_to(index, moved.map(|(_, tip)| tip))?;
+        }
+        Ok(())
     }
 
     /// Whether a handoff may be recorded.

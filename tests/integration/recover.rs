@@ -146,7 +146,7 @@ fn a_merge_of_tracked_indexes_leaves_no_marker_and_loses_no_entry() {
     assert_eq!((marked.code, marked.out), (1, String::new()));
     assert_eq!(sandbox.read(".codex/handoffs.jsonl").lines().count(), 3);
     assert_eq!(sandbox.run("ls", &[".codex/handoffs"], b"").ok().lines().count(), 3);
-    assert!(sandbox.git(&["status", "--short"]).contains("AA "), "the user ends the merge");
+    assert!(sandbox.git(&["status", "--short"]).contains("UU "), "the user ends the merge");
 }
 
 #[test]
@@ -209,13 +209,11 @@ fn a_log_whose_newest_commit_is_damaged_goes_on_from_the_one_before() {
     let (sandbox, _) = three();
     let list = sandbox.handoff(&["list"]).ok();
     damage(&sandbox, &sandbox.git(&["rev-parse", "refs/handoffs/log"]));
-    let listed = sandbox.handoff(&["list"]);
-    assert!(listed.err.contains("warning"), "{}", listed.err);
     let ran = sandbox.handoff(&["recover"]);
     assert!(ran.err.contains("cannot be read; the log goes on from an earlier tip"), "{}", ran.err);
     ran.ok();
     assert_eq!(sandbox.handoff(&["list"]).ok(), list);
-    assert_eq!(sandbox.git(&["rev-list", "--count", "refs/handoffs/log"]), "3");
+    assert_eq!(sandbox.git(&["rev-list", "--count", "--no-merges", "refs/handoffs/log"]), "3");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::super::args;
 use super::super::error::{Code, Failure};
 use super::super::session::Session;
 use super::super::store::append_failure;
-use super::super::unrecorded::{Claim, Refused, Unrecorded};
+use super::super::unrecorded::{Claim, FileOnly, Refused, Unrecorded};
 use crate::log::Rescued;
 use crate::model::{Anomaly, EventId, Summary, visible_line};
 use crate::ui::{Page, Report, Tone, Ui};
@@ -41,20 +41,11 @@ fn recover(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<Recovery, Failure> 
     let lost = session.lost_tip(&before)?.filter(|tip| !session.repo.exists(tip));
     let mut index = session.prepare(ui)?;
     let found = session.unrecorded(&index, Look::Thorough)?;
-    let (mut from_files, mut refused) = (Vec::new(), found.refused);
-    let mut edited = Vec::new();
-    for file in found.handoffs {
-        match file.claim {
-            Claim::Broken(claimed) => edited.push((file.path, claimed)),
-            Claim::Sound | Claim::None => match session.record(&mut index, &file)? {
-                Ok(taken) => from_files.push((taken.id, taken.path)),
-                Err(refusal) => refused.push(refusal),
-            },
-        }
-    }
+    let Sorted { accepted, refused, edited } = Sorted::of(session, found);
+    session.record_files(&mut index, &accepted)?;
     drop(index.save(&session.repo.shared_state_dir()));
     session.remember_tip(index.basis());
-    let taken_in = taken_in(&before, &index, &from_files, &spooled)?;
+    let taken_in = taken_in(&before, &index, &accepted, &spooled)?;
     let noted = rebuild_notes(session, &index, ui)?;
     let files = session.refresh_files(Mode::Full, ui);
     Ok(Recovery {
@@ -78,22 +69,12 @@ fn rehearse(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<Recovery, Failure>
     let before = session.own_index(own)?;
     let index = session.index_with(Look::Thorough)?;
     // A thorough look, at the log without what only the files have.
-    let Unrecorded { handoffs, mut refused } = session.unrecorded(&before, Look::Thorough)?;
+    let Sorted { accepted, refused, edited } = Sorted::of(session, session.unrecorded(&before, Look::Thorough)?);
     let spooled = spooled_ids(session)?;
-    let (mut from_files, mut edited, mut left) = (Vec::new(), Vec::new(), HashSet::new());
-    for file in handoffs {
-        left.insert(file.id);
-        match (file.claim, session.acceptable(&file)) {
-            (Claim::Broken(claimed), _) => edited.push((file.path, claimed)),
-            (Claim::Sound | Claim::None, Ok(())) => {
-                left.remove(&file.id);
-                from_files.push((file.id, file.path));
-            }
-            (Claim::Sound | Claim::None, Err(refusal)) => refused.push(refusal),
-        }
-    }
-    let mut taken_in = taken_in(&before, &index, &from_files, &spooled)?;
-    taken_in.retain(|taken| !left.contains(&taken.summary.id));
+    let mut taken_in = taken_in(&before, &index, &accepted, &spooled)?;
+    let files = session.file_only.borrow().clone();
+    let is_left = |id| files.iter().any(|file| file.id == id) && !accepted.iter().any(|file| file.id == id);
+    taken_in.retain(|taken| !is_left(taken.summary.id));
     let files = session.rehearse_refresh(ui).unwrap_or_default();
     Ok(Recovery {
         dry_run: true,
@@ -110,6 +91,27 @@ fn rehearse(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<Recovery, Failure>
     })
 }
 
+/// What stands only in files, by what becomes of it.
+struct Sorted {
+    accepted: Vec<FileOnly>,
+    refused: Vec<Refused>,
+    edited: Vec<(String, EventId)>,
+}
+
+impl Sorted {
+    fn of(session: &Session<'_>, found: Unrecorded) -> Self {
+        let mut sorted = Self { accepted: Vec::new(), refused: found.refused, edited: Vec::new() };
+        for file in found.handoffs {
+            match (file.claim, session.acceptable(&file)) {
+                (Claim::Broken(claimed), _) => sorted.edited.push((file.path, claimed)),
+                (Claim::Sound | Claim::None, Ok(())) => sorted.accepted.push(file),
+                (Claim::Sound | Claim::None, Err(refusal)) => sorted.refused.push(refusal),
+            }
+        }
+        sorted
+    }
+}
+
 fn spooled_ids(session: &Session<'_>) -> Result<HashSet<EventId>, Failure> {
     Ok(session.spooled()?.iter().flat_map(|spooled| spooled.commit.entries.iter().map(|entry| entry.id)).collect())
 }
@@ -118,7 +120,7 @@ fn spooled_ids(session: &Session<'_>) -> Result<HashSet<EventId>, Failure> {
 fn taken_in(
     before: &Index,
     after: &Index,
-    files: &[(EventId, String)],
+    files: &[FileOnly],
     spooled: &HashSet<EventId>,
 ) -> Result<Vec<TakenIn>, Failure> {
     let mut taken = Vec::new();
@@ -128,8 +130,8 @@ fn taken_in(
         if before.find(&id)?.is_some() {
             continue;
         }
-        let source = match files.iter().find(|(known, _)| *known == id) {
-            Some((_, path)) => Source::File(path.clone()),
+        let source = match files.iter().find(|file| file.id == id) {
+            Some(file) => Source::File(file.path.clone()),
             None if spooled.contains(&id) => Source::Spool,
             None => Source::Log,
         };

@@ -103,6 +103,15 @@ impl Stamps {
         self.rows == index.len() && self.basis == index.basis().map(|name| name.to_string())
     }
 
+    /// Whether they were made for this log or for what it was earlier.
+    pub(super) fn are_of_a_part_of(&self, index: &Index) -> Result<bool, CacheError> {
+        match self.basis.as_deref().map(str::parse) {
+            Some(Ok(basis)) => Ok(index.known(&basis)?.is_some()),
+            Some(Err(_)) => Ok(false),
+            None => Ok(self.rows == 0),
+        }
+    }
+
     /// Whether a list is as it was written.
     pub(super) fn fit_list(&self, tree: &Tree, path: &str) -> bool {
         self.files.get(path).is_some_and(|stamp| stamp.fits(tree.metadata(path).as_ref()))

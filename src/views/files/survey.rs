@@ -39,6 +39,8 @@ pub fn unknown_files(
 ) -> Result<Vec<String>, ViewError> {
     let tree = open_tree(work_dir, Effect::Rehearses)?;
     let stamps = Stamps::load(state_dir, lanes);
+    // A log that lost something makes files unknown that were not.
+    let look = if stamps.are_of_a_part_of(index)? { look } else { Look::Thorough };
     let mut found = Vec::new();
     for lane in lanes.all() {
         let dir = handoffs_dir(&lane);

@@ -182,7 +182,10 @@ impl World {
     }
 
     fn kept(&self, finding: &Finding) -> String {
-        let (Finding::Foreign { kept, .. } | Finding::Corrupt { kept, .. } | Finding::Displaced { kept, .. }) = finding
+        let (Finding::Foreign { kept, .. }
+        | Finding::Skipped { kept, .. }
+        | Finding::Corrupt { kept, .. }
+        | Finding::Displaced { kept, .. }) = finding
         else {
             panic!("{finding}")
         };
