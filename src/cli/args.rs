@@ -65,6 +65,12 @@ pub enum Command {
     Man(Man),
     /// Make everything derived again from the log, and the log from the files where it lacks something
     Recover(Recover),
+    /// Take handoffs that stand only in files into the log
+    Import(Import),
+    /// Check every entry of the log against its id
+    Verify,
+    /// Say what is not as it should be here, and what mends it
+    Doctor,
 }
 
 /// `create`
@@ -319,6 +325,19 @@ pub struct Recover {
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// `import`
+#[derive(Debug, Default, Args)]
+#[command(
+    after_help = "Takes the Markdown of this tool (under the id that its content has), files with the names and headings \
+    of older tools, and stored JSON documents. Without PATH: everything in the agents' directories that the log lacks. \
+    A file that was edited is taken only when it is named, as a handoff of its own."
+)]
+pub struct Import {
+    /// Files to take in
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
 }
 
 #[cfg(test)]

@@ -50,6 +50,10 @@ pub enum Code {
     HandoffMissing,
     /// The document of a handoff does not match its id.
     HandoffTampered,
+    /// Entries of the log are missing or do not match their ids.
+    LogDamaged,
+    /// Something here should be mended.
+    ProblemsFound,
 }
 
 impl Code {
@@ -73,6 +77,8 @@ impl Code {
         Self::CacheDamaged,
         Self::HandoffMissing,
         Self::HandoffTampered,
+        Self::LogDamaged,
+        Self::ProblemsFound,
     ];
 
     /// The name in JSON.
@@ -96,20 +102,24 @@ impl Code {
             Self::CacheDamaged => "CACHE_DAMAGED",
             Self::HandoffMissing => "HANDOFF_MISSING",
             Self::HandoffTampered => "HANDOFF_TAMPERED",
+            Self::LogDamaged => "LOG_DAMAGED",
+            Self::ProblemsFound => "PROBLEMS_FOUND",
         }
     }
 
     /// The exit code of the process.
     pub fn exit(self) -> u8 {
         match self {
-            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged => 1,
+            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged | Self::ProblemsFound => {
+                1
+            }
             Self::Usage | Self::BadInput => 2,
             Self::NotFound | Self::Ambiguous => 3,
             Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative => 4,
             Self::SecretFound => 5,
             Self::Contended => 7,
             Self::NoRepository | Self::UnsafeRepository => 9,
-            Self::HandoffMissing | Self::HandoffTampered => 10,
+            Self::HandoffMissing | Self::HandoffTampered | Self::LogDamaged => 10,
         }
     }
 }

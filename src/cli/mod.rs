@@ -70,6 +70,9 @@ fn dispatch(env: &Env, cli: &Cli, ui: &mut Ui<'_>) -> Result<(), Failure> {
         }
         Command::Demo => commands::demo::run(env, ui),
         Command::Completions(args) => commands::shell::completions(args, ui),
+        Command::Import(args) => commands::import::run(&open()?, args, ui),
+        Command::Verify => commands::verify::run(&open()?, ui),
+        Command::Doctor => commands::doctor::run(&open()?, ui),
         Command::Recover(args) => commands::recover::run(&open()?, args, ui),
         Command::Man(args) => commands::shell::man(args, ui),
     }

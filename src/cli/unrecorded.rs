@@ -9,7 +9,7 @@ use super::session::Session;
 use super::store::{append_failure, describe};
 use crate::document::{self, Found};
 use crate::log::{Append, NewEvent, effective};
-use crate::model::{AgentName, Entry, Event, EventId, EventKind, Handoff, LogCommit, SessionName};
+use crate::model::{AgentName, Entry, Event, EventId, EventKind, Handoff, LogCommit, SessionName, Summary};
 use crate::secrets::Fingerprint;
 use crate::views::cache::Index;
 use crate::views::files::{Layout, Look, read_file, unknown_files};
@@ -58,6 +58,44 @@ impl Refused {
     }
 }
 
+/// What stands only in files, by what becomes of it.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    /// What can be recorded.
+    pub(super) accepted: Vec<FileOnly>,
+    /// What is not taken.
+    pub(super) refused: Vec<Refused>,
+    /// Files that give an id which is not their content's, with that id.
+    pub(super) edited: Vec<(String, EventId)>,
+}
+
+impl Sorted {
+    /// Leaves edited files out: nobody has said that they are meant.
+    pub(super) fn of(session: &Session<'_>, mut found: Unrecorded) -> Self {
+        let (edited, others) = found.handoffs.into_iter().partition(|file| file.claim.broken().is_some());
+        found.handoffs = others;
+        let edited: Vec<FileOnly> = edited;
+        Self { edited: claims(&edited), ..Self::with_edited(session, found) }
+    }
+
+    /// Takes edited files as what they hold now.
+    pub(super) fn with_edited(session: &Session<'_>, found: Unrecorded) -> Self {
+        let mut sorted = Self { refused: found.refused, edited: claims(&found.handoffs), ..Self::default() };
+        for file in found.handoffs {
+            match session.acceptable(&file) {
+                Ok(()) => sorted.accepted.push(file),
+                Err(refusal) => sorted.refused.push(refusal),
+            }
+        }
+        sorted
+    }
+}
+
+/// The files that give another id than their content has.
+fn claims(files: &[FileOnly]) -> Vec<(String, EventId)> {
+    files.iter().filter_map(|file| Some((file.path.clone(), file.claim.broken()?))).collect()
+}
+
 /// What the files of a work tree hold that the log does not.
 #[derive(Debug, Default)]
 pub(super) struct Unrecorded {
@@ -68,7 +106,8 @@ pub(super) struct Unrecorded {
 }
 
 impl Unrecorded {
-    fn add(&mut self, read: Result<FileOnly, Refused>) {
+    /// Adds what was read of a file.
+    pub(super) fn add(&mut self, read: Result<FileOnly, Refused>) {
         match read {
             Ok(found) => self.handoffs.push(found),
             Err(refused) => self.refused.push(refused),
@@ -88,10 +127,18 @@ impl Unrecorded {
                 kept.push(found);
             }
         }
-        // Within a minute the names of the files tell the order in which the log had them.
-        kept.sort_by_key(|found| (found.handoff.created.millis(), found.ordinal, found.id));
         self.handoffs = kept;
-        Ok(self)
+        Ok(self.in_order())
+    }
+}
+
+impl Unrecorded {
+    /// The oldest first, each once.
+    pub(super) fn in_order(mut self) -> Self {
+        // Within a minute the names of the files tell the order in which the log had them.
+        self.handoffs.sort_by_key(|found| (found.handoff.created.millis(), found.ordinal, found.id));
+        self.handoffs.dedup_by_key(|found| found.id);
+        self
     }
 }
 
@@ -115,6 +162,44 @@ impl FileOnly {
             effective: effective(self.handoff.created.millis(), [after]),
             entries: vec![entry],
             anomalies: Vec::new(),
+        }
+    }
+}
+
+/// The file in which alone a handoff stands.
+#[derive(Debug, Clone)]
+pub(super) struct OnlyIn {
+    /// The file.
+    pub(super) path: String,
+    /// What it says of itself.
+    pub(super) claim: Claim,
+}
+
+impl OnlyIn {
+    /// Where a handoff stands, if it is in no log and in no spool.
+    pub(super) fn of(session: &Session<'_>, summary: &Summary) -> Option<Self> {
+        if summary.recorded_in.is_some() {
+            return None;
+        }
+        let files = session.file_only.borrow();
+        let found = files.iter().find(|found| found.id == summary.id)?;
+        Some(Self { path: found.path.clone(), claim: found.claim })
+    }
+
+    /// The mark in lists.
+    pub(super) fn mark(&self) -> &'static str {
+        match self.claim {
+            Claim::Sound | Claim::None => " (file only)",
+            Claim::Broken(_) => " (file only, edited)",
+        }
+    }
+
+    /// What can be said of the content's integrity.
+    pub(super) fn integrity(&self) -> &'static str {
+        match self.claim {
+            Claim::Sound => "matches the id that its file gives; not in the log",
+            Claim::None => "unverified: its file gives no id; not in the log",
+            Claim::Broken(_) => "unverified: its file was edited; not in the log",
         }
     }
 }
@@ -180,6 +265,11 @@ impl Session<'_> {
             code: Code::BadInput,
             reason: Failure::because(Code::BadInput, error).message().into(),
         };
+        if let Ok(handoff) = document::from_json(bytes.trim_ascii()) {
+            let id = document::id(&handoff);
+            let claim = if EventId::of(bytes.trim_ascii()) == id { Claim::Sound } else { Claim::None };
+            return Ok(FileOnly { path: path.into(), id, handoff, claim, ordinal: 1 });
+        }
         let ours = std::str::from_utf8(bytes).ok().and_then(|text| document::parse_view(text).ok());
         let (handoff, claimed) = match ours {
             Some(view) => (view.handoff, view.claimed_id),

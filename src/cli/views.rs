@@ -174,12 +174,18 @@ impl Session<'_> {
         refresh(&request).map_err(|error| ui.warn(format!("the views could not be refreshed: {error}"))).ok()
     }
 
+    /// Whether views were ever made in this work tree.
+    pub(super) fn views_exist(&self) -> bool {
+        self.repo.work_dir().is_some_and(|top| self.layout != Layout::Off && top.join(ALL_INDEX).exists())
+    }
+
     /// Whether a cheap look shows that the work-tree files are not those of the log. Where no view was ever made there is
     /// none that could be behind.
     pub(super) fn views_are_behind(&self, index: &Index) -> bool {
         let behind = |top| are_behind(top, &self.repo.state_dir(), &self.lanes, index).unwrap_or(false);
-        let made = self.repo.work_dir().filter(|top| self.layout != Layout::Off && top.join(ALL_INDEX).exists());
-        made.is_some_and(behind)
+        // What stands only in files is no view's fault; it is told of by itself.
+        let only_the_log = self.file_only.borrow().is_empty();
+        self.views_exist() && only_the_log && self.repo.work_dir().is_some_and(behind)
     }
 
     /// Adds the lines of these handoffs to the notes of their source commits.

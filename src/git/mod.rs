@@ -28,7 +28,7 @@ mod write;
 pub(crate) mod fixture;
 
 pub use changes::{Changes, ChangesError};
-pub use config::ConfigError;
+pub use config::{ConfigError, Direction};
 pub use history::{CommitInfo, HistoryError};
 pub use identity::Identity;
 pub use notes::{EditNote, NotesError};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::args;
 use super::super::error::{Code, Failure};
 use super::super::session::Session;
-use super::super::unrecorded::Claim;
+use super::super::unrecorded::OnlyIn;
 use crate::model::selection::TopicMatch;
 use crate::model::{AgentName, Lanes, Status, Summary, Timestamp};
 use crate::ui::{Page, Report, Table, Tone, Ui};
@@ -29,6 +29,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::List, ui: &mut Ui<
         item.only = OnlyIn::of(session, &item.summary);
     }
     super::warn_of_anomalies(&anomalies, ui);
+    super::warn_of_file_only(session, ui);
     if items.is_empty() {
         ui.note(if recorded == 0 { "there are no handoffs here yet" } else { "no handoff matches" });
     }
@@ -130,30 +131,6 @@ struct Item {
     summary: Summary,
     live: bool,
     only: Option<OnlyIn>,
-}
-
-/// The file in which alone a handoff stands.
-struct OnlyIn {
-    path: String,
-    claim: Claim,
-}
-
-impl OnlyIn {
-    fn of(session: &Session<'_>, summary: &Summary) -> Option<Self> {
-        if summary.recorded_in.is_some() {
-            return None;
-        }
-        let files = session.file_only.borrow();
-        let found = files.iter().find(|found| found.id == summary.id)?;
-        Some(Self { path: found.path.clone(), claim: found.claim })
-    }
-
-    fn mark(&self) -> &'static str {
-        match self.claim {
-            Claim::Sound | Claim::None => " (file only)",
-            Claim::Broken(_) => " (file only, edited)",
-        }
-    }
 }
 
 struct Listing<'l> {

@@ -3,6 +3,8 @@
 pub(super) mod agent;
 pub(super) mod create;
 pub(super) mod demo;
+pub(super) mod doctor;
+pub(super) mod import;
 pub(super) mod list;
 pub(super) mod log;
 pub(super) mod recover;
@@ -10,12 +12,14 @@ pub(super) mod resume;
 pub(super) mod shell;
 pub(super) mod show;
 pub(super) mod status;
+pub(super) mod verify;
 
 use serde_json::{Value, json};
 
 use super::error::{Code, Failure};
+use super::session::Session;
 use super::unrecorded::Refused;
-use crate::model::Anomaly;
+use crate::model::{Anomaly, EventId};
 use crate::ui::Ui;
 
 /// Names what the log holds that is no good event, once each.
@@ -25,6 +29,39 @@ pub(super) fn warn_of_anomalies(anomalies: &[Anomaly], ui: &mut Ui<'_>) {
             anomaly.commit.map_or_else(|| "the spool".into(), |commit| format!("commit {} of the log", commit.short()));
         ui.warn(format!("{commit}: {}: {}", anomaly.path, anomaly.kind));
     }
+}
+
+/// Says that handoffs stand only in files, where a command that reads has found some.
+fn warn_of_file_only(session: &Session<'_>, ui: &mut Ui<'_>) {
+    let count = session.file_only.borrow().len();
+    let what = match count {
+        0 => return,
+        1 => "a handoff stands only in a file".to_owned(),
+        count => format!("{count} handoffs stand only in files"),
+    };
+    ui.note(format!("{what}, not in the log; 'git handoff recover' takes in what is sound"));
+}
+
+/// Says which files are left out, and why.
+fn warn_of_refused(refused: &[Refused], ui: &mut Ui<'_>) {
+    for Refused { path, code, reason } in refused {
+        let text = format!("{path} is not taken in: {reason}");
+        if *code == Code::BadInput { ui.note(text) } else { ui.warn(text) }
+    }
+}
+
+/// Says that a file is left out because it is not what it says it is.
+fn warn_of_edited(path: &str, claimed: &EventId, ui: &mut Ui<'_>) {
+    ui.warn(format!(
+        "{path} is not taken in: it was edited, and what it holds is not {} any more; 'git handoff import {path}' \
+         takes it as a handoff of its own",
+        claimed.short()
+    ));
+}
+
+/// Edited files as `--json` gives them.
+fn edited_json(edited: &[(String, EventId)]) -> Value {
+    edited.iter().map(|(path, claimed)| json!({"path": path, "claimed": claimed.to_string()})).collect()
 }
 
 /// The failure in which a command ends that had to leave out a file: the gravest of its refusals. A file that is simply

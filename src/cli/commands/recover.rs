@@ -10,7 +10,7 @@ use super::super::args;
 use super::super::error::{Code, Failure};
 use super::super::session::Session;
 use super::super::store::append_failure;
-use super::super::unrecorded::{Claim, FileOnly, Refused, Unrecorded};
+use super::super::unrecorded::{FileOnly, Refused, Sorted};
 use crate::log::Rescued;
 use crate::model::{Anomaly, EventId, Summary, visible_line};
 use crate::ui::{Page, Report, Tone, Ui};
@@ -89,27 +89,6 @@ fn rehearse(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<Recovery, Failure>
         files_failed: false,
         files,
     })
-}
-
-/// What stands only in files, by what becomes of it.
-struct Sorted {
-    accepted: Vec<FileOnly>,
-    refused: Vec<Refused>,
-    edited: Vec<(String, EventId)>,
-}
-
-impl Sorted {
-    fn of(session: &Session<'_>, found: Unrecorded) -> Self {
-        let mut sorted = Self { accepted: Vec::new(), refused: found.refused, edited: Vec::new() };
-        for file in found.handoffs {
-            match (file.claim, session.acceptable(&file)) {
-                (Claim::Broken(claimed), _) => sorted.edited.push((file.path, claimed)),
-                (Claim::Sound | Claim::None, Ok(())) => sorted.accepted.push(file),
-                (Claim::Sound | Claim::None, Err(refusal)) => sorted.refused.push(refusal),
-            }
-        }
-        sorted
-    }
 }
 
 fn spooled_ids(session: &Session<'_>) -> Result<HashSet<EventId>, Failure> {
@@ -216,17 +195,9 @@ impl Recovery {
             ));
         }
         super::warn_of_anomalies(&self.anomalies, ui);
-        for Refused { path, code, reason } in &self.refused {
-            match code {
-                Code::BadInput => ui.note(format!("{path} is not taken in: {reason}")),
-                _ => ui.warn(format!("{path} is not taken in: {reason}")),
-            }
-        }
+        super::warn_of_refused(&self.refused, ui);
         for (path, claimed) in &self.edited {
-            ui.warn(format!(
-                "{path} is not taken in: it was edited, and what it holds is not {} any more; 'git handoff import {path}' takes it as a handoff of its own",
-                claimed.short()
-            ));
+            super::warn_of_edited(path, claimed, ui);
         }
         for finding in &self.files.findings {
             ui.warn(finding.to_string());
@@ -298,13 +269,12 @@ impl Report for Recovery {
             Finding::Skipped { path, lines, .. } => Some(json!({"path": path, "lines": lines})),
             _ => None,
         });
-        let edited = self.edited.iter().map(|(path, id)| json!({"path": path, "claimed": id.to_string()}));
         json!({
             "dry_run": self.dry_run,
             "recorded": self.recorded,
             "taken_in": self.taken_in.iter().map(taken).collect::<Vec<_>>(),
             "refused": self.refused.iter().map(Refused::json).collect::<Vec<_>>(),
-            "edited": edited.collect::<Vec<_>>(),
+            "edited": super::edited_json(&self.edited),
             "rewritten": self.files.written,
             "kept": self.files.findings.iter().filter(|found| found.kept().is_some() || found.code() == "edited").map(finding).collect::<Vec<_>>(),
             "skipped": skipped.collect::<Vec<_>>(),
