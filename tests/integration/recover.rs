@@ -228,3 +228,20 @@ fn a_secret_in_a_file_is_refused_and_the_others_are_taken_in() {
     assert_eq!(sandbox.handoff(&["list"]).ok().lines().count(), 2);
     assert_eq!(sandbox.git(&["rev-list", "--count", "refs/handoffs/log"]), "1");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pack_that_was_cut_off_is_made_good_from_the_files() {
+    let (sandbox, _) = three();
+    let list = sandbox.handoff(&["list", "--quiet"]).ok();
+    for cut in ["truncate -s -300", "truncate -s 0"] {
+        sandbox.git(&["gc", "-q"]);
+        sandbox.run("bash", &["-c", &format!("p=$(ls .git/objects/pack/*.pack); chmod u+w $p; {cut} $p")], b"").ok();
+        sandbox.handoff(&["recover"]).ok();
+        assert_eq!(sandbox.handoff(&["list", "--quiet"]).ok(), list, "{cut}");
+        assert_eq!(sandbox.handoff(&["list"]).ok().matches("(file only)").count(), 0, "{cut}");
+        sandbox.handoff(&["verify"]).ok();
+        sandbox.run("bash", &["-c", "rm -rf .git; git init -q -b main"], b"").ok();
+        sandbox.handoff(&["recover"]).ok();
+    }
+}

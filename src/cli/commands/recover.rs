@@ -43,6 +43,11 @@ fn recover(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<Recovery, Failure> 
     let found = session.unrecorded(&index, Look::Thorough)?;
     let Sorted { accepted, refused, edited } = Sorted::of(session, found);
     session.record_files(&mut index, &accepted)?;
+    if !accepted.is_empty() && !index.anomalies()?.is_empty() {
+        // What was written again may be what could not be read before.
+        session.rebuild_cache()?;
+        index = session.own_index(session.log().tips()?.own)?;
+    }
     drop(index.save(&session.repo.shared_state_dir()));
     session.remember_tip(index.basis());
     let taken_in = taken_in(&before, &index, &accepted, &spooled)?;
@@ -267,7 +272,16 @@ impl Report for Recovery {
         };
         let skipped = self.files.findings.iter().filter_map(|finding| match finding {
             Finding::Skipped { path, lines, .. } => Some(json!({"path": path, "lines": lines})),
-            _ => None,
+            Finding::Edited { .. }
+            | Finding::Corrupt { .. }
+            | Finding::Displaced { .. }
+            | Finding::Occupied { .. }
+            | Finding::Foreign { .. }
+            | Finding::FileOnly { .. }
+            | Finding::Renamed { .. }
+            | Finding::Refused { .. }
+            | Finding::Failed { .. }
+            | Finding::Unloadable { .. } => None,
         });
         json!({
             "dry_run": self.dry_run,

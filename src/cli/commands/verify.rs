@@ -1,6 +1,6 @@
 //! `git handoff verify`: every entry of the log, hashed again, and the graph walked from its tips.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 
 use serde_json::{Value, json};
@@ -103,7 +103,8 @@ impl Bad {
 #[derive(Default)]
 struct Verified {
     commits: u64,
-    handoffs: u64,
+    /// Each once, however often it was recorded.
+    handoffs: HashSet<EventId>,
     events: u64,
     bad: Vec<Bad>,
     unknown: BTreeMap<String, u64>,
@@ -116,7 +117,7 @@ impl Verified {
         for entry in &commit.entries {
             let canonical = match (&entry.event, &entry.kind) {
                 (Event::Handoff(handoff), _) => {
-                    self.handoffs += 1;
+                    self.handoffs.insert(entry.id);
                     EventId::of(&document::canonical(handoff)) == entry.id
                 }
                 (Event::Opaque { .. }, kind) => {
@@ -158,13 +159,13 @@ impl Report for Verified {
                 visible_line(&bad.text)
             ))?;
         }
-        let (commits, handoffs, events) = (self.commits, self.handoffs, self.events);
+        let (commits, handoffs, events) = (self.commits, self.handoffs.len(), self.events);
         page.line(format!("Verified: {handoffs} handoffs and {events} other events in {commits} commits"))
     }
 
     fn json(&self) -> Value {
         json!({
-            "checked": {"commits": self.commits, "handoffs": self.handoffs, "events": self.events},
+            "checked": {"commits": self.commits, "handoffs": self.handoffs.len(), "events": self.events},
             "bad": self.bad.iter().map(Bad::json).collect::<Vec<_>>(),
             "unknown_kinds": self.unknown,
             "notes": self.notes,
