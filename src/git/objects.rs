@@ -264,8 +264,8 @@ mod tests {
         }
         fixture.git(&["gc", "-q"]);
         let packs = fixture.top().join(".git/objects/pack");
-        let pack = std::fs::read_dir(packs).expect("readable").filter_map(Result::ok).map(|entry| entry.path());
-        let pack = pack.filter(|path| path.extension().is_some_and(|ending| ending == "pack")).next().expect("packed");
+        let mut pack = std::fs::read_dir(packs).expect("readable").filter_map(Result::ok).map(|entry| entry.path());
+        let pack = pack.find(|path| path.extension().is_some_and(|ending| ending == "pack")).expect("packed");
         std::fs::set_permissions(&pack, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("writable");
         let bytes = std::fs::read(&pack).expect("readable");
         std::fs::write(&pack, &bytes[..14]).expect("writable");
