@@ -97,6 +97,19 @@ impl Env {
         self.var("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from)
     }
 
+    /// Every program of this name on the search path, in its order; one that several directories lead to counts once.
+    pub fn programs(&self, name: &str) -> Vec<PathBuf> {
+        let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
+        for directory in std::env::split_paths(self.var("PATH").unwrap_or_default()) {
+            let path = self.cwd.join(directory).join(name);
+            let Ok(real) = path.canonicalize() else { continue };
+            if is_program(&real) && !found.iter().any(|(_, known)| *known == real) {
+                found.push((path, real));
+            }
+        }
+        found.into_iter().map(|(path, _)| path).collect()
+    }
+
     /// All of standard input, up to one byte more than `limit`, so that the caller can tell that it is too long.
     ///
     /// # Errors
@@ -147,6 +160,17 @@ impl Env {
         }
         ancestors
     }
+}
+
+#[cfg(unix)]
+fn is_program(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &std::path::Path) -> bool {
+    path.is_file()
 }
 
 /// A process's name and the process above it.

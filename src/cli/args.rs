@@ -71,6 +71,14 @@ pub enum Command {
     Edit(Edit),
     /// Vouch for a handoff
     Approve(Approve),
+    /// Make everything derived again from the log, and the log from the files where it lacks something
+    Recover(Recover),
+    /// Take handoffs that stand only in files into the log
+    Import(Import),
+    /// Check every entry of the log against its id
+    Verify,
+    /// Say what is not as it should be here, and what mends it
+    Doctor,
 }
 
 /// `create`
@@ -382,6 +390,32 @@ pub struct Approve {
     /// What you want to say about it
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub note: Option<String>,
+}
+
+/// `recover`
+#[derive(Debug, Default, Args)]
+#[command(
+    after_help = "The spool and fetched logs are taken in first. Handoffs that stand only in files of the work tree are \
+    taken into the log; then the metadata cache, the notes and the files are made again. Nothing is ever deleted: what has \
+    to give way is kept aside, and every loss and every skipped line is reported."
+)]
+pub struct Recover {
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `import`
+#[derive(Debug, Default, Args)]
+#[command(
+    after_help = "Takes the Markdown of this tool (under the id that its content has), files with the names and headings \
+    of older tools, and stored JSON documents. Without PATH: everything in the agents' directories that the log lacks. \
+    A file that was edited is taken only when it is named, as a handoff of its own."
+)]
+pub struct Import {
+    /// Files to take in
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
 }
 
 #[cfg(test)]

@@ -60,6 +60,8 @@ pub enum Code {
     SigningFailed,
     /// The editor failed, or there is no terminal for it.
     EditorFailed,
+    /// Something here should be mended.
+    ProblemsFound,
 }
 
 impl Code {
@@ -88,6 +90,7 @@ impl Code {
         Self::ScannerFailed,
         Self::SigningFailed,
         Self::EditorFailed,
+        Self::ProblemsFound,
     ];
 
     /// The name in JSON.
@@ -116,13 +119,16 @@ impl Code {
             Self::ScannerFailed => "SCANNER_FAILED",
             Self::SigningFailed => "SIGNING_FAILED",
             Self::EditorFailed => "EDITOR_FAILED",
+            Self::ProblemsFound => "PROBLEMS_FOUND",
         }
     }
 
     /// The exit code of the process.
     pub fn exit(self) -> u8 {
         match self {
-            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged => 1,
+            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged | Self::ProblemsFound => {
+                1
+            }
             Self::Usage | Self::BadInput => 2,
             Self::NotFound | Self::Ambiguous => 3,
             Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative => 4,

@@ -193,6 +193,16 @@ pub(super) fn judge(
     Judgement::of(session, &Subject::at(place, handoff, text, allowed))?.accept(handoff)
 }
 
+/// Refuses a handoff with a secret that its author has not allowed.
+///
+/// # Errors
+/// `SECRET_FOUND`.
+pub(super) fn without_secrets(handoff: &Handoff, allowed: &[Fingerprint]) -> Result<(), Failure> {
+    let mut found = find_secrets(&document::to_value(handoff), None);
+    found.retain(|located| !allowed.contains(&located.finding.fingerprint));
+    if found.is_empty() { Ok(()) } else { Err(secret_failure(&found)) }
+}
+
 /// Gives the findings their lines in the text. What only the given text has is added: it may be read in other ways
 /// than ours.
 fn in_text(mut located: Vec<Located>, text: Text<'_>) -> Vec<Located> {

@@ -7,12 +7,14 @@ mod compose;
 mod drafts;
 mod error;
 mod judge;
+mod last_tip;
 mod marker;
 mod place;
 mod scanner;
 mod session;
 mod staleness;
 mod store;
+mod unrecorded;
 mod views;
 
 use std::io::Write;
@@ -72,6 +74,10 @@ fn dispatch(env: &Env, cli: &Cli, ui: &mut Ui<'_>) -> Result<(), Failure> {
         }
         Command::Demo => commands::demo::run(env, ui),
         Command::Completions(args) => commands::shell::completions(args, ui),
+        Command::Import(args) => commands::import::run(&open()?, args, ui),
+        Command::Verify => commands::verify::run(&open()?, ui),
+        Command::Doctor => commands::doctor::run(&open()?, ui),
+        Command::Recover(args) => commands::recover::run(&open()?, args, ui),
         Command::Man(args) => commands::shell::man(args, ui),
         Command::Check(args) => commands::check::run(&open()?, args, ui),
         Command::Validate(args) => commands::validate::run(&open()?, args, ui),

@@ -1,10 +1,11 @@
 //! What every command stands on: the repository, the configuration that concerns us, the log read through the cache.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 
 use super::args::Global;
-use super::error::{Code, Failure};
+use super::error::{Code, Failure, io_code};
+use super::unrecorded::FileOnly;
 use crate::agents::{self, Ancestor, Detection, Signals};
 use crate::document;
 use crate::env::Env;
@@ -12,10 +13,11 @@ use crate::git::{Heed, Locate, ObjectError, OpenError, Repo};
 use crate::log::{Log, Spool, Spooled, Walk};
 use crate::model::reference::Reference;
 use crate::model::{
-    AgentName, AnomalyKind, By, EventId, Handoff, Lanes, ObjectName, Origin, Summary, Timestamp, paths,
+    AgentName, Anomaly, AnomalyKind, By, EventId, Handoff, Lanes, LogCommit, ObjectName, Origin, Summary, Timestamp,
+    paths,
 };
 use crate::views::cache::{CacheError, Index};
-use crate::views::files::Layout;
+use crate::views::files::{Layout, Look};
 
 /// The surroundings and the repository of one command.
 pub(super) struct Session<'e> {
@@ -31,6 +33,8 @@ pub(super) struct Session<'e> {
     pub(super) layout: Layout,
     /// Whether the cache turned out to be damaged.
     distrusts_cache: Cell<bool>,
+    /// What stands only in files, as the last look of a command that only reads found it.
+    pub(super) file_only: RefCell<Vec<FileOnly>>,
 }
 
 /// How many log commits the cache may lag behind before a command that only reads saves it all the same. Below, a
@@ -64,7 +68,7 @@ impl<'e> Session<'e> {
         let repo = Repo::open(&locate).map_err(open_failure)?;
         let lanes = lanes(&repo)?;
         let layout = layout(&repo)?;
-        Ok(Self { env, cwd, repo, lanes, layout, distrusts_cache: Cell::new(false) })
+        Ok(Self { env, cwd, repo, lanes, layout, distrusts_cache: Cell::new(false), file_only: RefCell::default() })
     }
 
     /// The event log.
@@ -138,18 +142,29 @@ impl<'e> Session<'e> {
     }
 
     /// The own log read from its beginning, in batches, so that never more than a few documents are in memory.
+    /// Makes the metadata cache anew from the own log, whatever stands there now.
+    ///
+    /// # Errors
+    /// When it cannot be built. One that cannot be saved costs time, not truth.
+    pub(super) fn rebuild_cache(&self) -> Result<(), Failure> {
+        let mut index = self.rebuilt_index(self.log().tips()?.own)?;
+        drop(index.save(&self.repo.shared_state_dir()));
+        Ok(())
+    }
+
     fn rebuilt_index(&self, own: Option<ObjectName>) -> Result<Index, CacheError> {
         const BATCH: usize = 256;
         let mut index = Index::empty(&self.lanes);
         let mut batch = Vec::with_capacity(BATCH);
         let mut outcome = Ok(());
-        self.log().visit_since(own.as_slice(), &|_| None, &mut |commit| {
+        let walk = self.log().visit_since(own.as_slice(), &|_| None, &mut |commit| {
             batch.push(commit);
             if batch.len() == BATCH && outcome.is_ok() {
                 outcome = index.extend(std::mem::take(&mut batch), None);
             }
         });
         outcome?;
+        batch.extend(unreadable(own, walk.anomalies));
         index.extend(batch, own)?;
         Ok(index)
     }
@@ -166,23 +181,33 @@ impl<'e> Session<'e> {
         damage.into_inner().map_or(Ok(walk), Err)
     }
 
-    /// The log joined in memory with the fetched logs of remotes and with the spool. Nothing is written.
+    /// The log joined in memory with the fetched logs of remotes, with the spool, and with the handoffs that stand only
+    /// in files of the work tree. Nothing is written.
     ///
     /// # Errors
     /// When git cannot be read.
     pub(super) fn index(&self) -> Result<Index, Failure> {
+        self.index_with(Look::Quick)
+    }
+
+    /// [`Session::index`] after as thorough a look at the files.
+    ///
+    /// # Errors
+    /// When git cannot be read.
+    pub(super) fn index_with(&self, look: Look) -> Result<Index, Failure> {
         let tips = self.log().tips()?;
         let mut index = self.own_index(tips.own)?;
         for (_, tip) in &tips.remotes {
             if index.known(tip)?.is_none() {
                 let walk = self.walk(Some(*tip), &index)?;
-                index.overlay(walk.commits)?;
+                index.overlay(walk.commits.into_iter().chain(unreadable(Some(*tip), walk.anomalies)))?;
             }
         }
         let spooled = self.spooled()?;
         if !spooled.is_empty() {
             index.overlay(spooled.into_iter().map(|spooled| spooled.commit))?;
         }
+        self.overlay_files(&mut index, look)?;
         Ok(index)
     }
 
@@ -241,6 +266,9 @@ impl<'e> Session<'e> {
     }
 
     fn spooled_bytes(&self, summary: &Summary) -> Result<Vec<u8>, Failure> {
+        if let Some(found) = self.file_only.borrow().iter().find(|found| found.id == summary.id) {
+            return Ok(document::canonical(&found.handoff));
+        }
         let holds = |spooled: &Spooled| spooled.commit.entries.iter().any(|entry| entry.id == summary.id);
         match self.spooled()?.iter().find(|spooled| holds(spooled)) {
             Some(spooled) => Ok(std::fs::read(&spooled.path)?),
@@ -260,7 +288,11 @@ impl<'e> Session<'e> {
             Reference::Id(id) => index.find(id)?.into_iter().collect(),
             Reference::Prefix(prefix) => index.find_prefix(prefix)?,
             Reference::Session { agent, stem } => index.find_session(agent, stem)?.into_iter().collect(),
-            Reference::File { path } => index.find_file(path)?.into_iter().collect(),
+            Reference::File { path } => {
+                let only_here = self.file_only.borrow().iter().find(|found| found.path == *path).map(|found| found.id);
+                let position = only_here.map_or_else(|| index.find_file(path), |id| index.find(&id))?;
+                position.into_iter().collect()
+            }
             Reference::Latest => {
                 index.newest_first().take(1).map(|row| Ok(row?.position)).collect::<Result<Vec<_>, CacheError>>()?
             }
@@ -402,10 +434,30 @@ impl<'e> Session<'e> {
         })
     }
 
+    /// Refuses where git's directory cannot be written.
+    ///
+    /// # Errors
+    /// `NOT_WRITABLE` and why.
+    pub(super) fn check_writable(&self) -> Result<(), Failure> {
+        for dir in [self.repo.common_dir().to_owned(), self.repo.common_dir().join("objects")] {
+            // It has no name, and so leaves nothing behind.
+            tempfile::tempfile_in(&dir).map(drop).map_err(|error| {
+                Failure::because(io_code(&error), &error).while_doing(&format!("{} cannot be written", dir.display()))
+            })?;
+        }
+        Ok(())
+    }
+
     /// The moment that this command calls now.
     pub(super) fn now(&self) -> Timestamp {
         self.env.now
     }
+}
+
+/// A tip that cannot be read, as a commit that holds nothing but what is wrong with it.
+fn unreadable(tip: Option<ObjectName>, anomalies: Vec<Anomaly>) -> Option<LogCommit> {
+    let commit = LogCommit { name: tip, effective: 0, entries: Vec::new(), anomalies };
+    (!commit.anomalies.is_empty()).then_some(commit)
 }
 
 /// Which agent this is, inside a repository or not.

@@ -17,7 +17,7 @@ use crate::model::{AnomalyKind, Entry, Event, EventId, Handoff, Link, ObjectName
 use crate::ui::Ui;
 use crate::views::cache::Index;
 use crate::views::files::{
-    ALL_INDEX, BoxError, FileNames, Layout, Mode, ParsedFile, Refresh, RefreshReport, are_behind, refresh,
+    ALL_INDEX, BoxError, Effect, FileNames, Layout, Look, Mode, ParsedFile, Refresh, RefreshReport, are_behind, refresh,
 };
 use crate::views::notes;
 
@@ -59,17 +59,30 @@ impl Session<'_> {
         let tips = log.tips()?;
         let mut index = self.own_index(tips.own)?;
         let stamp = self.stamp();
+        let lost = self.lost_tip(&index)?.filter(|tip| self.repo.exists(tip));
         let unknown = |tip: &&ObjectName| !matches!(index.known(tip), Ok(Some(_)));
-        let others: Vec<ObjectName> = tips.remotes.iter().map(|(_, tip)| tip).filter(unknown).copied().collect();
+        let others: Vec<ObjectName> =
+            tips.remotes.iter().map(|(_, tip)| tip).chain(&lost).filter(unknown).copied().collect();
         if !others.is_empty() {
             match log.take_in_logs(&stamp, &others) {
-                Ok(Some((_, tip))) => self.bring_to(&mut index, Some(tip))?,
+                Ok(Some((_, tip))) => {
+                    self.bring_to(&mut index, Some(tip))?;
+                    if let Some(lost) = lost {
+                        ui.note(format!(
+                            "the log had been moved away from {}, the tip seen last here; it is joined with it again",
+                            lost.short()
+                        ));
+                    }
+                }
                 Ok(None) => {}
                 Err(AppendError::NotWritable(_)) => return self.index(),
                 Err(error) => {
                     ui.warn(append_failure(&error).while_doing("fetched handoffs cannot be joined yet").message())
                 }
             }
+        }
+        if self.lost_tip(&index)?.is_none() {
+            self.remember_tip(index.basis());
         }
         if let Some(spool) = Spool::of(&self.repo) {
             let refused = RefCell::new(Vec::new());
@@ -142,6 +155,7 @@ impl Session<'_> {
     pub(super) fn refresh_views(&self, index: &mut Index, mode: Mode, ui: &mut Ui<'_>) -> GlobalIndex {
         // A cache that cannot be saved costs time, not truth.
         drop(index.save(&self.repo.shared_state_dir()));
+        self.remember_tip(index.basis());
         let Some(report) = self.refresh_files(mode, ui) else {
             return match (self.layout, self.repo.work_dir()) {
                 (_, None) => GlobalIndex::NoWorkTree,
@@ -157,7 +171,7 @@ impl Session<'_> {
 
     /// Brings the work-tree files up to the log; `None` when there are none or it failed as a whole, which is said.
     pub(super) fn refresh_files(&self, mode: Mode, ui: &mut Ui<'_>) -> Option<RefreshReport> {
-        let work_dir = self.repo.work_dir().filter(|_| self.layout != Layout::Off)?;
+        self.repo.work_dir().filter(|_| self.layout != Layout::Off)?;
         let missing =
             self.repo.read_ref(crate::log::REF).ok().and_then(|own| self.own_index(own).ok()).is_some_and(|index| {
                 index.anomalies().unwrap_or_default().iter().any(|anomaly| anomaly.kind == AnomalyKind::Missing)
@@ -173,15 +187,32 @@ impl Session<'_> {
             let own = self.repo.read_ref(crate::log::REF)?;
             self.own_index(own).map_err(boxed)
         };
+        self.refresh_with(mode, Effect::Writes, &fresh, ui)
+    }
+
+    /// What a full refresh would do if the log held all that is known here.
+    pub(super) fn rehearse_refresh(&self, ui: &mut Ui<'_>) -> Option<RefreshReport> {
+        self.refresh_with(Mode::Full, Effect::Rehearses, &|| self.index_with(Look::Thorough).map_err(boxed), ui)
+    }
+
+    fn refresh_with(
+        &self,
+        mode: Mode,
+        effect: Effect,
+        fresh: &dyn Fn() -> Result<Index, BoxError>,
+        ui: &mut Ui<'_>,
+    ) -> Option<RefreshReport> {
+        let work_dir = self.repo.work_dir().filter(|_| self.layout != Layout::Off)?;
         let request = Refresh {
             work_dir,
             state_dir: &self.repo.state_dir(),
             exclude_file: &self.repo.common_dir().join("info/exclude"),
             layout: self.layout,
             mode,
+            effect,
             lanes: &self.lanes,
             continuations: &[],
-            fresh: &fresh,
+            fresh,
             document: &|summary| self.document(summary).map_err(boxed),
             render: &|handoff, names| document::render(handoff, &rendered_names(names)),
             parse: &parse,
@@ -189,12 +220,18 @@ impl Session<'_> {
         refresh(&request).map_err(|error| ui.warn(format!("the views could not be refreshed: {error}"))).ok()
     }
 
+    /// Whether views were ever made in this work tree.
+    pub(super) fn views_exist(&self) -> bool {
+        self.repo.work_dir().is_some_and(|top| self.layout != Layout::Off && top.join(ALL_INDEX).exists())
+    }
+
     /// Whether a cheap look shows that the work-tree files are not those of the log. Where no view was ever made there is
     /// none that could be behind.
     pub(super) fn views_are_behind(&self, index: &Index) -> bool {
         let behind = |top| are_behind(top, &self.repo.state_dir(), &self.lanes, index).unwrap_or(false);
-        let made = self.repo.work_dir().filter(|top| self.layout != Layout::Off && top.join(ALL_INDEX).exists());
-        made.is_some_and(behind)
+        // What stands only in files is no view's fault; it is told of by itself.
+        let only_the_log = self.file_only.borrow().is_empty();
+        self.views_exist() && only_the_log && self.repo.work_dir().is_some_and(behind)
     }
 
     /// Adds the lines of these handoffs to the notes of their source commits.

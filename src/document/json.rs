@@ -24,6 +24,11 @@ pub(super) fn canonical_bytes(value: &Value) -> Vec<u8> {
     serde_json_canonicalizer::to_vec(value).expect("a JSON value has string keys and finite numbers")
 }
 
+/// Whether these bytes are the canonical JSON of what they say.
+pub fn is_canonical(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(bytes).is_ok_and(|value| canonical_bytes(&value) == bytes)
+}
+
 /// The document as a JSON value. What is unknown is left out; nothing is `null`.
 pub fn to_value(handoff: &Handoff) -> Value {
     let mut map = Map::new();

@@ -16,6 +16,7 @@ mod json;
 mod list;
 mod metadata;
 mod normal;
+mod older;
 mod parse;
 mod render;
 mod scope;
@@ -27,8 +28,9 @@ mod yaml;
 pub use bounds::within_bounds;
 pub use error::{BoundsError, DocumentError, ValueError};
 pub use input::{Input, MAX_INPUT, read_input};
-pub use json::{canonical, from_json, id, to_value};
+pub use json::{canonical, from_json, id, is_canonical, to_value};
 pub use metadata::Claims;
+pub use older::{Found, OlderError, read_older};
 pub use parse::{ParsedView, parse_view};
 pub use render::render;
 

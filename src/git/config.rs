@@ -14,6 +14,15 @@ pub struct ConfigError {
     pub value: String,
 }
 
+/// Which way a refspec goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the remote.
+    Fetch,
+    /// To the remote.
+    Push,
+}
+
 impl Repo {
     /// The last value of a key such as `handoff.remote`; lossy where it is not UTF-8.
     pub fn config_string(&self, key: &str) -> Option<String> {
@@ -48,6 +57,22 @@ impl Repo {
                 for value in section.values(&key) {
                     found.push((name.to_owned(), key.to_ascii_lowercase(), value.to_str_lossy().into_owned()));
                 }
+            }
+        }
+        found
+    }
+
+    /// The configured refspecs of every remote.
+    pub fn refspecs(&self) -> Vec<(String, Direction, String)> {
+        let config = self.gix.config_snapshot();
+        let mut found = Vec::new();
+        for section in config.plumbing().sections_by_name("remote").into_iter().flatten() {
+            let Some(remote) = section.header().subsection_name().map(|name| name.to_str_lossy().into_owned()) else {
+                continue;
+            };
+            for (key, direction) in [("fetch", Direction::Fetch), ("push", Direction::Push)] {
+                let specs = section.values(key).into_iter().map(|value| value.to_str_lossy().into_owned());
+                found.extend(specs.map(|spec| (remote.clone(), direction, spec)));
             }
         }
         found

@@ -34,7 +34,7 @@ mod write;
 pub(crate) mod fixture;
 
 pub use changes::{Changes, ChangesError};
-pub use config::ConfigError;
+pub use config::{ConfigError, Direction};
 pub use content::{Asked, CommitFiles, OnDisk};
 pub use equivalent::{Equivalent, Likeness};
 pub use history::{CommitInfo, HistoryError};

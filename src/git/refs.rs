@@ -183,6 +183,19 @@ impl Repo {
         Ok(found)
     }
 
+    /// Where a ref stood before, the newest first, as far as its reflog tells and is kept in a file.
+    pub fn reflog_of(&self, name: &str) -> Vec<ObjectName> {
+        let text = std::fs::read_to_string(self.common_dir().join("logs").join(name)).unwrap_or_default();
+        let entry = |line: &str| {
+            let mut names = line.split(' ');
+            let (old, new) = (names.next()?, names.next()?);
+            Some([new.parse().ok()?, old.parse().ok()?])
+        };
+        let mut tips: Vec<ObjectName> = text.lines().rev().filter_map(entry).flatten().collect();
+        tips.dedup();
+        tips
+    }
+
     /// Moves a ref to `new` if it is what `expected` says, and keeps a reflog. Once this returns the ref survives what
     /// `reflog` says; the caller has made the objects durable before.
     ///

@@ -28,7 +28,7 @@ impl Repo {
 
     /// Whether a `reference-transaction` hook wants to see every ref update: a script in the hooks directory, or
     /// (git 2.54) a command in the configuration.
-    fn has_transaction_hook(&self) -> bool {
+    pub fn has_transaction_hook(&self) -> bool {
         const HOOK: &str = "reference-transaction";
         is_executable(&self.hooks_dir().join(HOOK))
             || self.config_of_any("hook", "event").iter().any(|event| event == HOOK)

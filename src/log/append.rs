@@ -1,6 +1,7 @@
 //! Appending to the log: write the objects, bring them to the disk, move the ref if it is still where it was.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::error::Error;
 use std::io;
 use std::time::{Duration, Instant};
@@ -189,6 +190,26 @@ impl Log<'_> {
         })
     }
 
+    /// Writes events as a history of their own, oldest first, and returns its tip, on the disk and with no ref that
+    /// leads to it. Joining it with the log puts every event at the place of its own time, however late it comes.
+    ///
+    /// # Errors
+    /// See [`AppendError`].
+    pub fn write_apart(
+        &self,
+        stamp: &Stamp,
+        appends: impl IntoIterator<Item = Append>,
+    ) -> Result<Option<ObjectName>, AppendError<Infallible>> {
+        let writer = self.repo.writer();
+        let mut tip = None;
+        for append in appends {
+            let entries = checked(&append)?;
+            tip = Some(write(&writer, &append, entries, tip, stamp, self.signing)?.0);
+        }
+        writer.make_durable()?;
+        Ok(tip)
+    }
+
     /// Moves the log from a tip that was seen to a new one.
     pub(super) fn advance(
         &self,
@@ -304,8 +325,6 @@ fn line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
     use super::super::fixture::{append, handoff, stamp};
     use super::super::{Log, MAX_EVENT_BYTES, REF};
     use super::*;

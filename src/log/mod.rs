@@ -11,6 +11,7 @@ pub mod envelope;
 mod join;
 mod order;
 mod read;
+mod rescue;
 mod spool;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub use append::{Append, AppendError, Appended, Description, NewEvent, Stamp};
 pub use join::{JoinError, Joined};
 pub use order::effective;
 pub use read::{Tips, Walk};
+pub use rescue::Rescued;
 pub use spool::{Spool, SpoolError, Spooled, TakeIn, TakeInError, TakenIn};
 
 use crate::git::Repo;

@@ -137,8 +137,12 @@ fn a_damaged_or_deleted_cache_changes_nothing() {
 }
 
 #[test]
-fn a_log_that_was_rewound_is_read_as_it_is() {
+fn a_log_that_was_rewound_is_read_as_it_is_and_the_files_beside_it() {
     let (sandbox, _) = five();
     sandbox.git(&["update-ref", "refs/handoffs/log", "refs/handoffs/log~2"]);
+    let listed = sandbox.handoff(&["list", "--all"]).ok();
+    assert_eq!(topics(&sandbox, &["--all"]), "edcba");
+    assert_eq!(listed.matches("(file only)").count(), 2, "{listed}");
+    sandbox.git(&["config", "handoff.layout", "off"]);
     assert_eq!(topics(&sandbox, &["--all"]), "cba");
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::super::args;
 use super::super::error::{Code, Failure};
 use super::super::session::Session;
+use super::super::unrecorded::OnlyIn;
 use crate::model::selection::TopicMatch;
 use crate::model::{AgentName, Lanes, Status, Summary, Timestamp};
 use crate::ui::{Page, Report, Table, Tone, Ui};
@@ -22,9 +23,13 @@ const DEFAULT_LIMIT: usize = 20;
 pub(in crate::cli) fn run(session: &Session<'_>, args: &args::List, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let filter = Filter::parse(args, session.now())?;
     let limit = args.limit.unwrap_or(if args.all { usize::MAX } else { DEFAULT_LIMIT });
-    let (items, anomalies, recorded) =
+    let (mut items, anomalies, recorded) =
         session.read(|index| Ok((filter.select(index, args, limit)?, index.anomalies()?, index.handoff_count())))?;
+    for item in &mut items {
+        item.only = OnlyIn::of(session, &item.summary);
+    }
     super::warn_of_anomalies(&anomalies, ui);
+    super::warn_of_file_only(session, ui);
     if items.is_empty() {
         ui.note(if recorded == 0 { "there are no handoffs here yet" } else { "no handoff matches" });
     }
@@ -74,7 +79,7 @@ impl Filter {
             if (row.live() || args.all) && self.may_match(&row) {
                 let summary = index.summary(row.position)?;
                 if self.matches(&summary) {
-                    items.push(Item { summary, live: row.live() });
+                    items.push(Item { summary, live: row.live(), only: None });
                 }
             }
         }
@@ -125,6 +130,7 @@ fn since(text: &str, now: Timestamp) -> Result<i64, Failure> {
 struct Item {
     summary: Summary,
     live: bool,
+    only: Option<OnlyIn>,
 }
 
 struct Listing<'l> {
@@ -135,8 +141,10 @@ struct Listing<'l> {
 impl Report for Listing<'_> {
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
         let mut table = Table::default();
-        for Item { summary, live } in &self.items {
-            let status = if *live { summary.status.to_string() } else { format!("{} (closed)", summary.status) };
+        for Item { summary, live, only } in &self.items {
+            let closed = if *live { "" } else { " (closed)" };
+            let mark = only.as_ref().map_or("", OnlyIn::mark);
+            let status = format!("{}{closed}{mark}", summary.status);
             let branch = summary.branch.as_deref().unwrap_or("-");
             table.row([&summary.id.short(), &summary.session().to_string(), &status, branch, summary.topic.as_str()]);
         }
@@ -148,7 +156,17 @@ impl Report for Listing<'_> {
     }
 
     fn json(&self) -> Value {
-        self.items.iter().map(|item| item_json(&item.summary, item.live, self.lanes)).collect()
+        let row = |item: &Item| {
+            let mut row = item_json(&item.summary, item.live, self.lanes);
+            row["file_only"] = item.only.is_some().into();
+            if let Some(only) = &item.only {
+                row["file"] = only.path.as_str().into();
+                row["spooled"] = false.into();
+                row["edited"] = only.claim.broken().is_some().into();
+            }
+            row
+        };
+        self.items.iter().map(row).collect()
     }
 
     fn quiet(&self) -> Option<String> {

@@ -12,6 +12,7 @@ use super::super::error::{Code, Failure};
 use super::super::marker::Marker;
 use super::super::session::{Session, one_line};
 use super::super::staleness::{Standing, refusal};
+use super::super::unrecorded::{Claim, OnlyIn};
 use super::list::item_json;
 use crate::document;
 use crate::git::Head;
@@ -39,6 +40,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Resume, ui: &mut U
         drop(Marker::of(&packet.summary, &agent).save(&session.repo.state_dir()));
     }
     super::warn_of_stale_views(packet.views_are_behind, ui);
+    super::warn_of_file_only(session, ui);
     ui.answer(&packet)?;
     if args.strict && packet.standing.is_stale() { Err(refusal(&packet.summary, &packet.standing)) } else { Ok(()) }
 }
@@ -180,6 +182,7 @@ struct Packet {
     body: Body,
     leaves_marker: bool,
     views_are_behind: bool,
+    only: Option<OnlyIn>,
 }
 
 impl Packet {
@@ -198,6 +201,7 @@ impl Packet {
             leaves_marker: live && summary.status.is_unfinished(),
             lanes: session.lanes.clone(),
             views_are_behind: session.views_are_behind(index),
+            only: OnlyIn::of(session, &summary),
             summary,
             handoff,
             markdown,
@@ -207,12 +211,17 @@ impl Packet {
         })
     }
 
+    /// Its file, which has another name than the log would give it where it stands only there.
+    fn file(&self) -> String {
+        self.only.as_ref().map_or_else(|| self.summary.file(&self.lanes), |only| only.path.clone())
+    }
+
     fn facts(&self) -> Vec<Fact> {
         let Self { summary, handoff, .. } = self;
         let unknown = || "unknown".to_owned();
         let mut facts = vec![
             fact("Topic", summary.topic.to_string()),
-            fact("Handoff", format!("{} ({})", summary.session(), summary.file(&self.lanes))),
+            fact("Handoff", format!("{} ({})", summary.session(), self.file())),
             fact("Id", summary.id.to_string()),
             fact("Status", format!("{} (trigger: {})", summary.status, summary.trigger)),
             fact("From", source(handoff)),
@@ -230,7 +239,10 @@ impl Packet {
         facts.extend([
             fact("Authority", authority_line(self.approvals.authority(&summary.id))),
             fact("Completeness", summary.completeness.to_string()),
-            fact("Integrity", "verified: the content matches its id".into()),
+            fact(
+                "Integrity",
+                self.only.as_ref().map_or("verified: the content matches its id", OnlyIn::integrity).into(),
+            ),
             fact("Staleness", self.standing.level_name().into()),
         ]);
         facts.extend(self.standing.sentences().into_iter().map(|sentence| fact("Because", sentence)));
@@ -300,7 +312,7 @@ impl Report for Packet {
             "handoff": {
                 "id": summary.id.to_string(),
                 "session": summary.session().to_string(),
-                "file": summary.file(&self.lanes),
+                "file": self.file(),
                 "topic": summary.topic.as_str(),
                 "status": summary.status.as_str(),
                 "trigger": summary.trigger.as_str(),
@@ -322,7 +334,11 @@ impl Report for Packet {
             "trust": {
                 "authority": authority_json(self.approvals.authority(&summary.id)),
                 "completeness": summary.completeness.as_str(),
-                "integrity": "verified",
+                "integrity": match self.only.as_ref().map(|only| only.claim) {
+                    None | Some(Claim::Sound) => "verified",
+                    Some(Claim::None | Claim::Broken(_)) => "unverified",
+                },
+                "file_only": self.only.is_some(),
                 "staleness": self.standing.json(),
                 "now": self.now,
             },

@@ -33,6 +33,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), 
     })?;
     status.unpublished = session.unpublished()?;
     super::warn_of_stale_views(status.views_are_behind, ui);
+    super::warn_of_file_only(session, ui);
     super::warn_of_anomalies(&status.anomalies, ui);
     Ok(ui.answer(&status)?)
 }

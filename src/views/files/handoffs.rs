@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Lane, Link, Summary};
 
-use super::stamps::keep;
+use super::survey::is_conflicted;
 use super::tree::Tree;
 use super::{FileNames, Finding, ParsedFile, Refresh, ViewError};
 use crate::views::cache::Index;
@@ -107,7 +107,7 @@ impl<'a> Placing<'a> {
                 self.write(&path, text);
                 self.pending.push_back(Task::Handoff(other));
             }
-            Occupant::OtherEdited(other, bytes) => match keep(self.request.state_dir, &path, &bytes) {
+            Occupant::OtherEdited(other, bytes) => match self.tree.keep(self.request.state_dir, &path, &bytes) {
                 Ok(kept) => {
                     self.write(&path, text);
                     // Before anything else writes to the file that it moves to.
@@ -115,7 +115,7 @@ impl<'a> Placing<'a> {
                 }
                 Err(error) => self.findings.push(Finding::Failed { path, error }),
             },
-            Occupant::Garbage(bytes) => match keep(self.request.state_dir, &path, &bytes) {
+            Occupant::Garbage(bytes) => match self.tree.keep(self.request.state_dir, &path, &bytes) {
                 Ok(kept) => {
                     self.write(&path, text);
                     self.findings.push(Finding::Corrupt { path, kept });
@@ -150,7 +150,7 @@ impl<'a> Placing<'a> {
                 self.placed.remove(&other);
                 self.pending.push_back(Task::Handoff(other));
             }
-            Occupant::OtherEdited(other, bytes) => match keep(self.request.state_dir, &path, &bytes) {
+            Occupant::OtherEdited(other, bytes) => match self.tree.keep(self.request.state_dir, &path, &bytes) {
                 Ok(kept) => {
                     self.pending.push_front(Task::Edited { position: other, from: path.clone(), bytes, kept });
                 }
@@ -193,6 +193,10 @@ impl<'a> Placing<'a> {
             return Ok(Ok(Occupant::Other(other)));
         }
         Ok(Ok(match claimed {
+            // A person has not edited what a merge left unfinished.
+            Some(claimed) if claimed == summary.id && is_conflicted(found) && !is_conflicted(text) => {
+                Occupant::Garbage(bytes)
+            }
             Some(claimed) if claimed == summary.id => Occupant::Edited,
             Some(claimed) => match self.index.find(&claimed)? {
                 Some(other) => Occupant::OtherEdited(other, bytes),

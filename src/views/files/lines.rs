@@ -78,22 +78,24 @@ pub(super) fn mark(summary: &Summary) -> Mark {
 pub(super) struct Found {
     /// Records of handoffs that the log does not know, as they stand there, with the time that they give.
     pub(super) file_only: Vec<(i64, String)>,
-    /// Whether something is no record: a remark, a conflict marker, a torn line.
-    pub(super) foreign: bool,
+    /// The numbers of the lines, from 1, that are no records: remarks, conflict markers, torn lines.
+    pub(super) skipped: Vec<usize>,
+    /// Whether a person added to a record of the log's.
+    pub(super) annotated: bool,
 }
 
 /// Looks through a file.
 pub(super) fn read(bytes: &[u8], known: &HashSet<Mark>) -> Found {
     let mut found = Found::default();
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    for line in bytes.split(|byte| *byte == b'\n') {
+    for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         let line = line.trim_ascii();
         if line.is_empty() {
             continue;
         }
         let record = serde_json::from_slice::<Value>(line).ok();
         let Some(Value::Object(record)) = record.filter(|record| record["id"].is_string()) else {
-            found.foreign = true;
+            found.skipped.push(at + 1);
             continue;
         };
         let text = |key: &str| record.get(key).and_then(Value::as_str);
@@ -102,7 +104,7 @@ pub(super) fn read(bytes: &[u8], known: &HashSet<Mark>) -> Found {
         let ours = matches!(mark, (Some(created), Some(agent), Some(topic))
             if known.contains(&(created, agent.into(), topic.into())));
         if ours {
-            found.foreign |= record.keys().any(|key| !KEYS.contains(&key.as_str()));
+            found.annotated |= record.keys().any(|key| !KEYS.contains(&key.as_str()));
         } else {
             found.file_only.push((created.unwrap_or(i64::MIN), String::from_utf8_lossy(line).into_owned() + "\n"));
         }
@@ -138,12 +140,12 @@ mod tests {
         let other = r#"{"id":"2026-08-18-1705","created":"2026-08-18T17:05:00+03:00","agent":"codex","topic":"b"}"#;
         let late = 1_787_061_900_000;
         let found = read(format!("\u{feff}{ours}\r\n{other}\n{other}\n").as_bytes(), &known);
-        assert_eq!(found, Found { file_only: vec![(late, format!("{other}\n"))], foreign: false });
+        assert_eq!(found, Found { file_only: vec![(late, format!("{other}\n"))], ..Found::default() });
         for torn in ["<<<<<<< HEAD", "{\"id\":\"2026", "remember the milk", "[1]", "\u{1}", "{}"] {
-            assert!(read(format!("{ours}\n{torn}").as_bytes(), &known).foreign, "{torn}");
+            assert_eq!(read(format!("{ours}\n{torn}").as_bytes(), &known).skipped, [2], "{torn}");
         }
         let annotated = ours.replace("\"topic\"", "\"note\":\"mine\",\"topic\"");
-        assert!(read(annotated.as_bytes(), &known).foreign);
+        assert!(read(annotated.as_bytes(), &known).annotated);
         assert_eq!(merge(&[(5, "a".into()), (late + 1, "c".into())], &found.file_only), format!("a{other}\nc"));
     }
 }

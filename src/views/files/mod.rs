@@ -10,6 +10,7 @@ mod listing;
 mod markdown;
 mod refresh;
 mod stamps;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -25,6 +26,7 @@ use super::cache::{CacheError, Index};
 
 pub use refresh::{are_behind, refresh};
 pub use stamps::keep as keep_copy;
+pub use survey::{Look, read_file, unknown_files};
 
 /// The index over all lanes.
 pub const ALL_INDEX: &str = ".session-transfer/INDEX.md";
@@ -51,6 +53,15 @@ pub enum Mode {
     Full,
     /// What the log gained since the last refresh, and whether the indexes are as that left them.
     Incremental,
+}
+
+/// Whether a refresh changes anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It does.
+    Writes,
+    /// It only finds out what it would do.
+    Rehearses,
 }
 
 /// The names that a rendered handoff shows, which come from the log's order and not from the document.
@@ -100,6 +111,8 @@ pub struct Refresh<'a> {
     pub layout: Layout,
     /// How much is looked at.
     pub mode: Mode,
+    /// Whether anything is changed.
+    pub effect: Effect,
     /// The directories of the agents.
     pub lanes: &'a Lanes,
     /// Queued work that the index over all lanes shows.
@@ -208,8 +221,20 @@ pub enum Finding {
         /// The copy.
         kept: PathBuf,
     },
+    /// A list had lines that are no records. They are left out.
+    #[error("{path} had lines that are no records ({}), which are left out; what was there is in {kept}", numbers(lines), kept = kept.display())]
+    Skipped {
+        /// The file.
+        path: String,
+        /// Their numbers, from 1.
+        lines: Vec<usize>,
+        /// The copy.
+        kept: PathBuf,
+    },
     /// A list names handoffs that the log does not know. Their lines stay.
-    #[error("{path} lists handoffs that are not in the log ({lines}); `git handoff recover` takes them in")]
+    #[error(
+        "{path} lists handoffs that are not in the log ({lines}); their lines stay, and `git handoff recover` takes in those whose files are there"
+    )]
     FileOnly {
         /// The file.
         path: String,
@@ -251,6 +276,60 @@ pub enum Finding {
 }
 
 impl Finding {
+    /// The kind, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Edited { .. } => "edited",
+            Self::Corrupt { .. } => "corrupt",
+            Self::Displaced { .. } => "displaced",
+            Self::Occupied { .. } => "occupied",
+            Self::Foreign { .. } => "foreign",
+            Self::NotOurs { .. } => "not_ours",
+            Self::Skipped { .. } => "skipped",
+            Self::FileOnly { .. } => "file_only",
+            Self::Renamed { .. } => "renamed",
+            Self::Refused { .. } => "refused",
+            Self::Failed { .. } => "failed",
+            Self::Unloadable { .. } => "unloadable",
+        }
+    }
+
+    /// The file that it is about.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Edited { path }
+            | Self::Corrupt { path, .. }
+            | Self::Displaced { path, .. }
+            | Self::Occupied { path, .. }
+            | Self::Foreign { path, .. }
+            | Self::NotOurs { path }
+            | Self::Skipped { path, .. }
+            | Self::FileOnly { path, .. }
+            | Self::Renamed { from: path, .. }
+            | Self::Refused { path, .. }
+            | Self::Failed { path, .. } => Some(path),
+            Self::Unloadable { .. } => None,
+        }
+    }
+
+    /// Where a copy of what had to give way is.
+    pub fn kept(&self) -> Option<&Path> {
+        match self {
+            Self::Corrupt { kept, .. }
+            | Self::Displaced { kept, .. }
+            | Self::Foreign { kept, .. }
+            | Self::Skipped { kept, .. } => Some(kept),
+            Self::Edited { .. }
+            | Self::NotOurs { .. }
+            | Self::Occupied { .. }
+            | Self::FileOnly { .. }
+            | Self::Renamed { .. }
+            | Self::Refused { .. }
+            | Self::Failed { .. }
+            | Self::Unloadable { .. } => None,
+        }
+    }
+
     /// Whether a view does not stand for the log because of it.
     fn is_failure(&self) -> bool {
         match self {
@@ -260,8 +339,17 @@ impl Finding {
             | Self::Corrupt { .. }
             | Self::Occupied { .. }
             | Self::Foreign { .. }
+            | Self::Skipped { .. }
             | Self::FileOnly { .. }
             | Self::Renamed { .. } => false,
         }
     }
+}
+
+/// The first few of these line numbers.
+fn numbers(lines: &[usize]) -> String {
+    let shown: Vec<String> = lines.iter().take(10).map(ToString::to_string).collect();
+    let more = if lines.len() > shown.len() { ", …" } else { "" };
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    format!("{word} {}{more}", shown.join(", "))
 }

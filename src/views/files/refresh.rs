@@ -11,10 +11,11 @@ use super::handoffs::{Placing, linked};
 use super::lines::{self, Found};
 use super::listing::{Wanted, listings};
 use super::markdown;
-use super::stamps::{Stamp, Stamps, digest, keep};
+use super::stamps::{Stamp, Stamps, digest};
+use super::survey::{self, handoffs_dir};
 use super::tree::Tree;
 use super::write::open_lock;
-use super::{ALL_INDEX, Finding, Layout, Mode, Refresh, RefreshReport, ViewError, exclude};
+use super::{ALL_INDEX, Effect, Finding, Layout, Mode, Refresh, RefreshReport, ViewError, exclude};
 use crate::views::cache::{Index, Row};
 
 /// How long a refresh waits for others of the same work tree.
@@ -28,9 +29,12 @@ pub fn refresh(request: &Refresh<'_>) -> Result<RefreshReport, ViewError> {
     if request.layout == Layout::Off {
         return Ok(RefreshReport::default());
     }
-    let _lock = lock(request.state_dir)?;
+    let _lock = match request.effect {
+        Effect::Writes => Some(lock(request.state_dir)?),
+        Effect::Rehearses => None,
+    };
     let index = (request.fresh)().map_err(ViewError::Index)?;
-    let tree = open_tree(request.work_dir)?;
+    let tree = open_tree(request.work_dir, request.effect)?;
     for lane in request.lanes.all() {
         tree.sweep(&lane.dir);
         tree.sweep(&format!("{}/handoffs", lane.dir));
@@ -42,11 +46,27 @@ pub fn refresh(request: &Refresh<'_>) -> Result<RefreshReport, ViewError> {
         touched: Vec::new(),
         mode: request.mode,
     };
+    let dirs: Vec<(String, Option<u128>)> = request
+        .lanes
+        .all()
+        .iter()
+        .map(handoffs_dir)
+        .map(|dir| {
+            let modified = tree.dir_modified(&dir);
+            (dir, modified)
+        })
+        .collect();
     work.run()?;
     let mut report = RefreshReport { written: work.placing.written, findings: work.placing.findings };
     // What failed is tried again; a link that leads out or a missing object stays as it is until `recover`.
     if !report.findings.iter().any(|finding| matches!(finding, Finding::Failed { .. })) {
         work.stamps.stand_for(&index)?;
+    }
+    if request.effect == Effect::Rehearses {
+        return Ok(report);
+    }
+    for (dir, before) in &dirs {
+        survey::stamp(&mut work.stamps, &tree, &index, dir, (request.mode == Mode::Incremental).then_some(*before))?;
     }
     let saved = work.stamps.save(request.state_dir);
     saved.map_err(|source| ViewError::State { path: request.state_dir.to_owned(), source })?;
@@ -63,7 +83,7 @@ pub fn refresh(request: &Refresh<'_>) -> Result<RefreshReport, ViewError> {
 /// Whether the views of a work tree do not stand for this index, as far as can be told without looking at every
 /// handoff: an old copy of an index or a list is noticed, a missing handoff is not.
 pub fn are_behind(work_dir: &Path, state_dir: &Path, lanes: &Lanes, index: &Index) -> Result<bool, ViewError> {
-    let tree = open_tree(work_dir)?;
+    let tree = open_tree(work_dir, Effect::Rehearses)?;
     let stamps = Stamps::load(state_dir, lanes);
     let mut used = index.lanes().filter(|(_, count, _)| *count > 0).map(|(lane, ..)| lane);
     let fit = |lane: &Lane| stamps.fit_list(&tree, &list_path(lane)) && stamps.fit_index(&tree, &index_path(lane));
@@ -71,8 +91,8 @@ pub fn are_behind(work_dir: &Path, state_dir: &Path, lanes: &Lanes, index: &Inde
     Ok(!fits || !stamps.are_of(index))
 }
 
-fn open_tree(work_dir: &Path) -> Result<Tree, ViewError> {
-    Tree::new(work_dir).map_err(|source| ViewError::WorkTree { path: work_dir.to_owned(), source })
+pub(super) fn open_tree(work_dir: &Path, effect: Effect) -> Result<Tree, ViewError> {
+    Tree::new(work_dir, effect).map_err(|source| ViewError::WorkTree { path: work_dir.to_owned(), source })
 }
 
 /// Waits until no other refresh of this work tree runs. The lock ends with the process, however that ends.
@@ -155,7 +175,7 @@ impl Work<'_> {
         let mut lanes: Vec<LaneWork> = index
             .lanes()
             .enumerate()
-            .filter(|(_, (_, count, _))| *count > 0)
+            .filter(|(_, (lane, count, _))| *count > 0 || self.has_orphaned_list(lane))
             .map(|(number, (lane, count, open))| LaneWork {
                 lane: lane.clone(),
                 number,
@@ -163,7 +183,8 @@ impl Work<'_> {
                 open,
                 touched: Vec::new(),
                 list: self.mode == Mode::Full || !self.stamps.fit_list(self.placing.tree, &list_path(lane)),
-                index: self.mode == Mode::Full || !self.stamps.fit_index(self.placing.tree, &index_path(lane)),
+                index: count > 0
+                    && (self.mode == Mode::Full || !self.stamps.fit_index(self.placing.tree, &index_path(lane))),
             })
             .collect();
         let mut at: BTreeMap<usize, usize> = BTreeMap::new();
@@ -181,6 +202,11 @@ impl Work<'_> {
             }
         }
         Ok(lanes)
+    }
+
+    /// Whether everything is looked at, and a lane in which the log has no handoff has a list.
+    fn has_orphaned_list(&self, lane: &Lane) -> bool {
+        self.mode == Mode::Full && self.placing.tree.metadata(&list_path(lane)).is_some()
     }
 
     /// Whether a list that was written is not as it was, so that other files may be missing or changed too.
@@ -257,11 +283,12 @@ impl Work<'_> {
             Ok(old) => old,
             Err(finding) => return Ok(Err(finding)),
         };
-        let Found { file_only, foreign } = old.as_deref().map(|old| lines::read(old, &known)).unwrap_or_default();
+        let Found { file_only, skipped, annotated } =
+            old.as_deref().map(|old| lines::read(old, &known)).unwrap_or_default();
         let new = lines::merge(&own, &file_only);
         if old.as_deref() != Some(new.as_bytes()) {
-            let kept = if foreign { old } else { None };
-            if let Err(finding) = self.replace(path, new.as_bytes(), kept.as_deref()) {
+            let kept = old.filter(|_| annotated || !skipped.is_empty());
+            if let Err(finding) = self.replace(path, new.as_bytes(), kept.as_deref(), skipped) {
                 return Ok(Err(finding));
             }
         }
@@ -272,12 +299,19 @@ impl Work<'_> {
     }
 
     /// Writes a file, after a copy of what a person put there.
-    fn replace(&mut self, path: &str, new: &[u8], kept: Option<&[u8]>) -> Result<(), Finding> {
+    fn replace(&mut self, path: &str, new: &[u8], kept: Option<&[u8]>, skipped: Vec<usize>) -> Result<(), Finding> {
         let failed = |error| Finding::Failed { path: path.into(), error };
-        let kept = kept.map(|old| keep(self.placing.request.state_dir, path, old)).transpose().map_err(failed)?;
+        let kept = kept
+            .map(|old| self.placing.tree.keep(self.placing.request.state_dir, path, old))
+            .transpose()
+            .map_err(failed)?;
         self.placing.tree.write(path, new)?;
         self.placing.written += 1;
-        self.placing.findings.extend(kept.map(|kept| Finding::Foreign { path: path.into(), kept }));
+        let path = path.to_owned();
+        self.placing.findings.extend(kept.map(|kept| match skipped.is_empty() {
+            true => Finding::Foreign { path, kept },
+            false => Finding::Skipped { path, lines: skipped, kept },
+        }));
         Ok(())
     }
 
@@ -326,9 +360,9 @@ impl Work<'_> {
                 let ours = written == Some(digest(&old))
                     || std::str::from_utf8(&old).is_ok_and(markdown::is_generated)
                     || old.is_empty();
-                self.replace(path, new.as_bytes(), (!ours).then_some(&old))
+                self.replace(path, new.as_bytes(), (!ours).then_some(&old), Vec::new())
             }
-            None => self.replace(path, new.as_bytes(), None),
+            None => self.replace(path, new.as_bytes(), None, Vec::new()),
         });
         match (outcome, self.placing.tree.metadata(path)) {
             (Ok(()), Some(metadata)) => {

@@ -29,6 +29,18 @@ pub(super) struct Stamps {
     checkpoints: Vec<(u32, String)>,
     /// What was written into the indexes.
     pub(super) files: BTreeMap<String, Stamp>,
+    /// The directories of handoff files as they were when they were last looked through.
+    #[serde(default)]
+    pub(super) dirs: BTreeMap<String, DirStamp>,
+}
+
+/// What is known of a directory of handoff files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DirStamp {
+    /// When a name in it was last added or removed, in nanoseconds since the epoch.
+    pub(super) modified: u128,
+    /// The files in it that may hold handoffs which the log does not know.
+    pub(super) unknown: Vec<String>,
 }
 
 /// What is known of a file as it was written.
@@ -68,7 +80,15 @@ impl Stamp {
 impl Stamps {
     /// The stamps before the first refresh.
     fn none(lanes: String) -> Self {
-        Self { format: FORMAT, lanes, basis: None, rows: 0, checkpoints: Vec::new(), files: BTreeMap::new() }
+        Self {
+            format: FORMAT,
+            lanes,
+            basis: None,
+            rows: 0,
+            checkpoints: Vec::new(),
+            files: BTreeMap::new(),
+            dirs: BTreeMap::new(),
+        }
     }
 
     /// The stamps that were saved, as far as they can be used.
@@ -81,6 +101,15 @@ impl Stamps {
     /// Whether they were made for this state of the log.
     pub(super) fn are_of(&self, index: &Index) -> bool {
         self.rows == index.len() && self.basis == index.basis().map(|name| name.to_string())
+    }
+
+    /// Whether they were made for this log or for what it was earlier.
+    pub(super) fn are_of_a_part_of(&self, index: &Index) -> Result<bool, CacheError> {
+        match self.basis.as_deref().map(str::parse) {
+            Some(Ok(basis)) => Ok(index.known(&basis)?.is_some()),
+            Some(Err(_)) => Ok(false),
+            None => Ok(self.rows == 0),
+        }
     }
 
     /// Whether a list is as it was written.
@@ -144,10 +173,14 @@ pub(super) fn digest(bytes: &[u8]) -> String {
 /// # Errors
 /// When the private state cannot be written.
 pub fn keep(dir: &Path, path: &str, bytes: &[u8]) -> io::Result<PathBuf> {
-    let dir = dir.join("kept");
-    fs::create_dir_all(&dir)?;
-    let name = path.trim_start_matches('.').replace('/', "-");
-    let kept = dir.join(format!("{name}.{}", digest(bytes)));
+    let kept = kept_as(dir, path, bytes);
+    kept.parent().map_or(Ok(()), fs::create_dir_all)?;
     replace_private(&kept, bytes)?;
     Ok(kept)
+}
+
+/// Where [`keep`] keeps it.
+pub(super) fn kept_as(dir: &Path, path: &str, bytes: &[u8]) -> PathBuf {
+    let name = path.trim_start_matches('.').replace('/', "-");
+    dir.join("kept").join(format!("{name}.{}", digest(bytes)))
 }

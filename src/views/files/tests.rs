@@ -119,6 +119,7 @@ impl World {
         log: &dyn Fn() -> Vec<LogCommit>,
     ) -> RefreshReport {
         refresh(&Refresh {
+            effect: Effect::Writes,
             work_dir: &self.top(),
             state_dir: &self.dir.path().join("state"),
             exclude_file: &self.dir.path().join("info/exclude"),
@@ -181,7 +182,10 @@ impl World {
     }
 
     fn kept(&self, finding: &Finding) -> String {
-        let (Finding::Foreign { kept, .. } | Finding::Corrupt { kept, .. } | Finding::Displaced { kept, .. }) = finding
+        let (Finding::Foreign { kept, .. }
+        | Finding::Skipped { kept, .. }
+        | Finding::Corrupt { kept, .. }
+        | Finding::Displaced { kept, .. }) = finding
         else {
             panic!("{finding}")
         };
@@ -553,6 +557,7 @@ fn figures() {
         let run = |mode| {
             let start = std::time::Instant::now();
             let report = refresh(&Refresh {
+                effect: Effect::Writes,
                 work_dir: &world.top(),
                 state_dir: &world.dir.path().join("state"),
                 exclude_file: &world.dir.path().join("info/exclude"),

@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
-use super::Finding;
+use super::stamps;
 use super::write::{replace, sweep};
+use super::{Effect, Finding};
 
 /// More links than any sane path goes through.
 const MAX_LINKS: u32 = 40;
@@ -16,12 +18,35 @@ const MAX_LINKS: u32 = 40;
 #[derive(Debug)]
 pub(super) struct Tree {
     root: PathBuf,
+    effect: Effect,
 }
 
 impl Tree {
     /// The work tree with this top directory, which exists.
-    pub(super) fn new(work_dir: &Path) -> io::Result<Self> {
-        Ok(Self { root: work_dir.canonicalize()? })
+    pub(super) fn new(work_dir: &Path, effect: Effect) -> io::Result<Self> {
+        Ok(Self { root: work_dir.canonicalize()?, effect })
+    }
+
+    /// Keeps a copy of what stood in a file, and says where.
+    pub(super) fn keep(&self, state_dir: &Path, path: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+        match self.effect {
+            Effect::Writes => stamps::keep(state_dir, path, bytes),
+            Effect::Rehearses => Ok(stamps::kept_as(state_dir, path, bytes)),
+        }
+    }
+
+    /// At most this many of the first bytes of a file; none when it is no ordinary file inside the work tree.
+    pub(super) fn beginning(&self, path: &str, most: u64) -> Option<Vec<u8>> {
+        let real = self.resolve(path).ok().filter(|real| real.is_file())?;
+        let mut bytes = Vec::new();
+        fs::File::open(real).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    /// When a name in a directory was last added or removed, in nanoseconds since the epoch.
+    pub(super) fn dir_modified(&self, path: &str) -> Option<u128> {
+        let found = fs::metadata(self.resolve(path).ok()?).ok().filter(fs::Metadata::is_dir)?;
+        Some(found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos())
     }
 
     /// The bytes of a file; `None` when there is none.
@@ -38,7 +63,7 @@ impl Tree {
     /// Replaces a file, making its directories. A link that is the file itself stays a link.
     pub(super) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Finding> {
         let real = self.resolve(path)?;
-        self.failing(path, || {
+        self.changing(path, || {
             real.parent().map_or(Ok(()), fs::create_dir_all)?;
             replace(&real, bytes)
         })
@@ -46,7 +71,7 @@ impl Tree {
 
     /// Removes what a killed process left in a directory. What cannot be removed stands in nobody's way.
     pub(super) fn sweep(&self, dir: &str) {
-        if let Ok(real) = self.resolve(dir) {
+        if let (Effect::Writes, Ok(real)) = (self.effect, self.resolve(dir)) {
             sweep(&real).ok();
         }
     }
@@ -54,7 +79,7 @@ impl Tree {
     /// Adds to the end of a file in one write.
     pub(super) fn append(&self, path: &str, bytes: &[u8]) -> Result<(), Finding> {
         let real = self.resolve(path)?;
-        self.failing(path, || {
+        self.changing(path, || {
             let mut file = fs::OpenOptions::new().append(true).open(&real)?;
             let length = file.metadata()?.len();
             file.write_all(bytes).inspect_err(|_| {
@@ -67,7 +92,7 @@ impl Tree {
     /// Removes a file.
     pub(super) fn remove(&self, path: &str) -> Result<(), Finding> {
         let real = self.resolve(path)?;
-        self.failing(path, || fs::remove_file(&real))
+        self.changing(path, || fs::remove_file(&real))
     }
 
     /// The names in a directory, in the order of their bytes; none when there is no directory.
@@ -122,6 +147,13 @@ impl Tree {
         if inside { Ok(real) } else { Err(Finding::Refused { path: path.into(), resolved: real }) }
     }
 
+    fn changing(&self, path: &str, act: impl FnOnce() -> io::Result<()>) -> Result<(), Finding> {
+        match self.effect {
+            Effect::Writes => self.failing(path, act),
+            Effect::Rehearses => Ok(()),
+        }
+    }
+
     fn failing<T>(&self, path: &str, act: impl FnOnce() -> io::Result<T>) -> Result<T, Finding> {
         act().map_err(|error| Finding::Failed { path: path.into(), error })
     }
@@ -148,7 +180,7 @@ mod tests {
         fs::create_dir_all(top.join(".agents/codex")).expect("made");
         symlink(".agents/codex", top.join(".codex")).expect("made");
         symlink("../.st/INDEX.md", top.join(".agents/codex/INDEX.md")).expect("made");
-        let tree = Tree::new(&top).expect("there");
+        let tree = Tree::new(&top, Effect::Writes).expect("there");
         tree.write(".codex/INDEX.md", b"x").expect("written");
         assert!(top.join(".codex").is_symlink() && top.join(".agents/codex/INDEX.md").is_symlink());
         assert_eq!(fs::read(top.join(".agents/.st/INDEX.md")).expect("there"), b"x");
@@ -165,7 +197,7 @@ mod tests {
         symlink("../victim/new", top.join(".claude")).expect("made");
         symlink(".git", top.join(".agent")).expect("made");
         symlink(".opencode", top.join(".opencode")).expect("made");
-        let tree = Tree::new(&top).expect("there");
+        let tree = Tree::new(&top, Effect::Writes).expect("there");
         let real = victim.canonicalize().expect("there");
         let refused = |path: &str| match tree.write(path, b"x") {
             Err(Finding::Refused { resolved, .. }) => resolved,
@@ -181,7 +213,7 @@ mod tests {
     #[test]
     fn a_new_file_has_the_umasks_permissions_and_no_temporary_file_stays() {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let tree = Tree::new(dir.path()).expect("there");
+        let tree = Tree::new(dir.path(), Effect::Writes).expect("there");
         fs::write(dir.path().join("plain"), b"").expect("written");
         tree.write("a/b", b"x").expect("written");
         let mode = |path: &str| fs::metadata(dir.path().join(path)).expect("there").permissions().mode();
