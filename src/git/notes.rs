@@ -86,6 +86,7 @@ impl Repo {
         edit: &EditNote<'_>,
         reflog: &Reflog<'_>,
     ) -> Result<bool, NotesError> {
+        let _turn = self.take_turn(name)?;
         let tip = self.read_ref(name)?;
         let writer = self.writer();
         let store = NoteStore { writer: &writer, failure: RefCell::default() };

@@ -60,11 +60,11 @@ fn a_note_with_a_secret_is_refused() {
 fn a_note_cannot_act_on_the_terminal() {
     let sandbox = sandbox();
     let id = sandbox.create("one", &[]);
-    sandbox.handoff(&["approve", &id, "--note", "fine\u{1b}[2J\nStaleness: FRESH"]).ok();
+    sandbox.handoff(&["approve", &id, "--note", "fine\u{1b}[2J\nPretended: yes"]).ok();
     for args in [&["show", &id][..], &["resume", &id], &["show", "--json", &id], &["resume", "--json", &id]] {
         let ran = sandbox.handoff(args);
         assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'));
-        assert!(!ran.out.contains("\nStaleness: FRESH"));
+        assert!(!ran.out.contains("\nPretended: yes"));
     }
 }
 
@@ -78,6 +78,10 @@ fn approvals_of_handoffs_that_are_elsewhere_are_shown_as_such() {
     let tree = sandbox.git(&["rev-parse", &format!("{tip}^{{tree}}")]);
     let alone = sandbox.git(&["commit-tree", "-m", "approval", &tree]);
     sandbox.git(&["update-ref", "refs/handoffs/log", &alone]);
+    // Neither files nor the memory of the last tip are left.
+    for dir in [".agent", ".session-transfer", ".git/git-handoff-state"] {
+        std::fs::remove_dir_all(sandbox.cwd().join(dir)).expect("removable");
+    }
     assert_eq!(sandbox.handoff(&["status", "--json"]).json()["unresolved_approvals"], json!([id]));
     assert!(sandbox.handoff(&["status"]).ok().contains(&format!("Approved, but not here: handoff {id}")));
 }
