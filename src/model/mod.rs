@@ -4,11 +4,13 @@
 //! every rule can be tested with a literal.
 
 mod agent;
+pub mod boundary;
 mod event;
 mod handoff;
 mod id;
 pub mod paths;
 pub mod reference;
+pub mod rewrite;
 pub mod score;
 pub mod selection;
 mod summary;
