@@ -6,6 +6,7 @@ use gix::objs::tree::EntryMode as Mode;
 use super::objects::named;
 use super::path::readable;
 use super::{ObjectError, Repo};
+use crate::model::boundary::Substance;
 use crate::model::{Change, FileEntry, ObjectName};
 
 /// Why the changes could not be found out.
@@ -57,6 +58,37 @@ impl Repo {
         let omitted = files.len().saturating_sub(limit) as u64;
         files.truncate(limit);
         Ok(Changes { files, omitted })
+    }
+
+    /// What a change between two commits did to a file's content. Blobs of more than `limit` bytes are not looked into.
+    ///
+    /// # Errors
+    /// When a commit, a tree or a blob cannot be read.
+    pub fn substance(
+        &self,
+        from: Option<&ObjectName>,
+        to: &ObjectName,
+        file: &FileEntry,
+        limit: u64,
+    ) -> Result<Substance, ChangesError> {
+        let path = file.from.as_deref().filter(|_| file.change == Some(Change::Renamed)).unwrap_or(&file.path);
+        let old = match from {
+            Some(from) if file.change != Some(Change::Added) => self.blob_at(from, path)?,
+            Some(_) | None => None,
+        };
+        let new = if file.change == Some(Change::Deleted) { None } else { self.blob_at(to, &file.path)? };
+        if old.is_some() && old == new {
+            return Ok(Substance::None);
+        }
+        let read = |blob: Option<ObjectName>| match blob.map(|blob| self.read_blob(&blob, limit)) {
+            Some(Err(ObjectError::TooLarge { .. })) => Ok(Err(())),
+            Some(read) => read.map(|bytes| Ok(Some(bytes))),
+            None => Ok(Ok(None)),
+        };
+        Ok(match (read(old)?, read(new)?) {
+            (Ok(old), Ok(new)) => Substance::between(old.as_deref(), new.as_deref()),
+            _ => Substance::Opaque,
+        })
     }
 
     /// The blob that a commit has at a path (relative to the top, with `/`); `None` when there is no file.
