@@ -63,10 +63,21 @@ pub enum Command {
     Completions(Completions),
     /// Print the manual page, or install it
     Man(Man),
+    /// Decide whether a handoff is due, and make it from what git knows
+    Auto(Auto),
+    /// Start, note, show and close the goal of this worktree
+    #[command(subcommand)]
+    Goal(Box<Goal>),
+    /// Install, remove and show the git hooks
+    #[command(subcommand)]
+    Hooks(Hooks),
+    /// What the installed hooks call
+    #[command(hide = true)]
+    Hook(Hook),
 }
 
 /// `create`
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(
     after_help = "The content comes from flags, and from a Markdown document or a JSON packet: FILE, or standard \
     input with '--from -', or when standard input is not a terminal and no content flag is given. Flags beat the \
@@ -304,6 +315,110 @@ pub struct Man {
     /// Write it to DIR/man1/git-handoff.1, so that 'git handoff --help' finds it
     #[arg(long, value_name = "DIR")]
     pub install: Option<PathBuf>,
+}
+
+/// `auto`
+#[derive(Debug, Default, Args)]
+#[command(after_help = "The rules, the patterns and many examples are in docs/automatic.md.")]
+pub struct Auto {
+    /// Give every reason
+    #[arg(long)]
+    pub explain: bool,
+    /// Decide, and store nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Why now: substantial-work (the rules decide), or context-pressure, agent-transfer, interrupted, manual (asked for)
+    #[arg(long)]
+    pub trigger: Option<String>,
+}
+
+/// `goal`
+#[derive(Debug, Subcommand)]
+pub enum Goal {
+    /// Begin a goal; automatic handoffs wait until it is closed
+    Start {
+        /// What is to be reached
+        #[arg(value_name = "TEXT")]
+        text: String,
+        /// In how many phases
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        phases: u32,
+    },
+    /// Note something for the handoff that will close the goal
+    Note {
+        /// The note
+        #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+        text: String,
+    },
+    /// Show the open goal
+    Status,
+    /// Close the goal: exactly one handoff, or the goal stays open
+    Close(GoalClose),
+    /// Drop the goal without a handoff
+    Abandon,
+}
+
+/// `goal close`
+#[derive(Debug, Default, Args)]
+pub struct GoalClose {
+    /// How it ended: completed, partial, blocked, interrupted
+    #[arg(long)]
+    pub status: String,
+    /// State that the document alone suffices to continue; refused when it does not
+    #[arg(long)]
+    pub complete: bool,
+    /// Allow one finding of the secret scan, by its fingerprint (recorded)
+    #[arg(long, value_name = "FINGERPRINT")]
+    pub allow_finding: Vec<String>,
+    /// Who and where, for callers that know better
+    #[command(flatten)]
+    pub origin: Origin,
+    /// The content
+    #[command(flatten)]
+    pub content: ContentFlags,
+}
+
+/// `hooks`
+#[derive(Debug, Subcommand)]
+pub enum Hooks {
+    /// Install the git hooks; hooks that are there stay and run first
+    Install(HooksChange),
+    /// Remove them and bring back what was there
+    Uninstall(HooksRemove),
+    /// Show which are installed
+    Status,
+}
+
+/// `hooks install`
+#[derive(Debug, Default, Args)]
+pub struct HooksChange {
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Write into a hooks directory that is tracked or outside the repository too
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `hooks uninstall`
+#[derive(Debug, Default, Args)]
+pub struct HooksRemove {
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Remove the lines in info/exclude and the private state too; never the refs
+    #[arg(long)]
+    pub purge: bool,
+}
+
+/// `hook`
+#[derive(Debug, Args)]
+pub struct Hook {
+    /// The hook that git runs
+    pub name: String,
+    /// What git gives it
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub args: Vec<String>,
 }
 
 #[cfg(test)]

@@ -50,6 +50,10 @@ pub enum Code {
     HandoffMissing,
     /// The document of a handoff does not match its id.
     HandoffTampered,
+    /// A goal is open, or stays open.
+    GoalOpen,
+    /// Hooks are not written where somebody else's files are.
+    HooksInTheWay,
 }
 
 impl Code {
@@ -73,6 +77,8 @@ impl Code {
         Self::CacheDamaged,
         Self::HandoffMissing,
         Self::HandoffTampered,
+        Self::GoalOpen,
+        Self::HooksInTheWay,
     ];
 
     /// The name in JSON.
@@ -96,6 +102,8 @@ impl Code {
             Self::CacheDamaged => "CACHE_DAMAGED",
             Self::HandoffMissing => "HANDOFF_MISSING",
             Self::HandoffTampered => "HANDOFF_TAMPERED",
+            Self::GoalOpen => "GOAL_OPEN",
+            Self::HooksInTheWay => "HOOKS_IN_THE_WAY",
         }
     }
 
@@ -105,7 +113,7 @@ impl Code {
             Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged => 1,
             Self::Usage | Self::BadInput => 2,
             Self::NotFound | Self::Ambiguous => 3,
-            Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative => 4,
+            Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative | Self::GoalOpen | Self::HooksInTheWay => 4,
             Self::SecretFound => 5,
             Self::Contended => 7,
             Self::NoRepository | Self::UnsafeRepository => 9,

@@ -1,16 +1,23 @@
 //! The commands: the only part that touches the world.
 
 pub mod args;
+mod automatic;
 mod commands;
 mod compose;
 mod drafts;
 mod error;
+mod goal;
 mod judge;
 mod marker;
 mod place;
+mod publish;
+mod record;
+mod rewrites;
 mod session;
+mod state;
 mod store;
 mod views;
+mod watch;
 
 use std::io::Write;
 
@@ -69,6 +76,10 @@ fn dispatch(env: &Env, cli: &Cli, ui: &mut Ui<'_>) -> Result<(), Failure> {
         Command::Demo => commands::demo::run(env, ui),
         Command::Completions(args) => commands::shell::completions(args, ui),
         Command::Man(args) => commands::shell::man(args, ui),
+        Command::Auto(args) => commands::auto::run(&open()?, args, ui),
+        Command::Goal(args) => commands::goal::run(&open()?, args, ui),
+        Command::Hooks(args) => commands::hooks::run(&open()?, args, ui),
+        Command::Hook(args) => commands::hook::run(env, &cli.global, args, ui),
     }
 }
 

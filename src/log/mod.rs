@@ -10,6 +10,7 @@ pub mod envelope;
 mod join;
 mod order;
 mod read;
+pub mod rewrite;
 mod spool;
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! every rule can be tested with a literal.
 
 mod agent;
+pub mod automatic;
 pub mod boundary;
 mod event;
 mod handoff;

@@ -14,8 +14,9 @@ use super::super::error::{Code, Failure, io_code};
 use super::super::judge::judge;
 use super::super::marker::Marker;
 use super::super::place::{Place, Stated};
+use super::super::record::{file_of, follow_up, names_of};
 use super::super::session::Session;
-use super::super::store::{Novelty, Stored, store};
+use super::super::store::{Stored, store};
 use super::super::views::GlobalIndex;
 use crate::agents::Detection;
 use crate::document::{self, MAX_INPUT};
@@ -24,7 +25,6 @@ use crate::model::{Handoff, SessionName, visible};
 use crate::secrets::{self, Fingerprint};
 use crate::ui::{Page, Report, Ui};
 use crate::views::cache::Index;
-use crate::views::files::Mode;
 
 /// How many changed and untracked files are asked of git.
 const MAX_OPEN_FILES: usize = Handoff::MAX_COLLECTED_FILES;
@@ -133,7 +133,7 @@ fn stated(session: &Session<'_>, args: &args::Create) -> Result<Stated, Failure>
         })?),
         None => None,
     };
-    Ok(Stated { branch: args.origin.branch.clone(), commit })
+    Ok(Stated { branch: args.origin.branch.clone(), commit, since: None })
 }
 
 /// Says what the user may not expect.
@@ -164,47 +164,20 @@ fn finish(
     recorded: Recorded,
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
-    let views = match &recorded.stored {
-        Stored::Log { summary, novelty } => {
-            if *novelty == Novelty::Known {
-                ui.warn(format!("this very document is already recorded, as {}", summary.session()));
-            }
-            let views = session.refresh_views(index, Mode::Incremental, ui);
-            session.add_notes(std::slice::from_ref(summary.as_ref()), ui);
-            views
-        }
-        Stored::Spool { file, .. } => {
-            ui.warn(format!(
-                "git's directory cannot be written here; the handoff is sealed in {} and the next command that can \
-                 write takes it into the log",
-                file.display()
-            ));
-            GlobalIndex::Spooled
-        }
-    };
-    if recorded.handoff.metadata.resumed_from.is_some() {
-        // One that stays would at worst link the next handoff of the same work again.
-        drop(Marker::remove(&session.repo.state_dir()));
-    }
+    let views = follow_up(session, index, &recorded.handoff, &recorded.stored, ui);
     if let Some(file) = &typed.file {
         Drafts::new(&session.repo.state_dir()).sealed(file)?;
     }
     let (_, name) = recorded.names();
     let document = args.print.then(|| session.render(index, &recorded.handoff, &name)).transpose()?;
-    let file = match &recorded.stored {
-        Stored::Log { summary, .. } => session.file_on_disk(summary),
-        Stored::Spool { file, .. } => Some(file.display().to_string()),
-    };
+    let file = file_of(session, &recorded.stored);
     Ok(ui.answer(&Created { recorded, file, views, document })?)
 }
 
 impl Recorded {
     /// The id and the readable name.
     fn names(&self) -> (String, SessionName) {
-        match &self.stored {
-            Stored::Log { summary, .. } => (summary.id.to_string(), summary.session()),
-            Stored::Spool { id, session, .. } => (id.to_string(), session.clone()),
-        }
+        names_of(&self.stored)
     }
 }
 

@@ -1,8 +1,12 @@
 //! One file a command. Each computes a report; [`crate::ui::Ui`] says it.
 
 pub(super) mod agent;
+pub(super) mod auto;
 pub(super) mod create;
 pub(super) mod demo;
+pub(super) mod goal;
+pub(super) mod hook;
+pub(super) mod hooks;
 pub(super) mod list;
 pub(super) mod log;
 pub(super) mod resume;

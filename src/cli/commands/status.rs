@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::super::drafts::Drafts;
 use super::super::error::Failure;
+use super::super::goal::Goal;
 use super::super::session::{Session, one_line};
+use super::hooks::HooksState;
 use super::list::item_json;
 use crate::model::{Anomaly, Lanes, Summary, visible_line};
 use crate::ui::{Page, Report, Ui};
@@ -27,10 +29,15 @@ pub(in crate::cli) fn run(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), 
             drafts: Drafts::new(&session.repo.state_dir()).count(),
             spooled: session.spooled()?.iter().map(|spooled| spooled.commit.entries.len()).sum(),
             unpublished: None,
+            goal: None,
+            hooks: None,
             lanes: session.lanes.clone(),
         })
     })?;
     status.unpublished = session.unpublished()?;
+    status.goal = Goal::load(&session.repo.state_dir())?;
+    // Whether hooks are there is worth saying; a hooks directory that cannot be read is no reason to say nothing.
+    status.hooks = HooksState::of(session).ok();
     super::warn_of_stale_views(status.views_are_behind, ui);
     super::warn_of_anomalies(&status.anomalies, ui);
     Ok(ui.answer(&status)?)
@@ -68,6 +75,8 @@ struct Status {
     drafts: usize,
     spooled: usize,
     unpublished: Option<usize>,
+    goal: Option<Goal>,
+    hooks: Option<HooksState>,
     lanes: Lanes,
 }
 
@@ -90,9 +99,12 @@ impl Report for Status {
         if self.spooled > 0 {
             page.line(format!("Spooled: {} (the next command that can write takes them into the log)", self.spooled))?;
         }
-        match self.unpublished {
-            Some(0) | None => Ok(()),
-            Some(count) => page.line(format!("Unpublished: {count}")),
+        if let Some(count) = self.unpublished.filter(|count| *count > 0) {
+            page.line(format!("Unpublished: {count}"))?;
+        }
+        match &self.goal {
+            Some(goal) => page.line(format!("Goal: {} (since {})", visible_line(&goal.text), goal.started)),
+            None => Ok(()),
         }
     }
 
@@ -104,9 +116,9 @@ impl Report for Status {
             "drafts": self.drafts,
             "spooled": self.spooled,
             "unpublished": self.unpublished,
-            "goal": null,
+            "goal": self.goal.as_ref().map(Goal::json),
             "queue": null,
-            "hooks": null,
+            "hooks": self.hooks.as_ref().map(HooksState::json),
         })
     }
 

@@ -23,6 +23,7 @@ use crate::model::{EventId, Handoff, Lanes, SessionName, Summary};
 
 use super::cache::{CacheError, Index};
 
+pub use exclude::remove as remove_exclude_lines;
 pub use refresh::{are_behind, refresh};
 
 /// The index over all lanes.
