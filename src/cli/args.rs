@@ -71,9 +71,6 @@ pub enum Command {
     /// Install, remove and show the git hooks
     #[command(subcommand)]
     Hooks(Hooks),
-    /// What the installed hooks call
-    #[command(hide = true)]
-    Hook(Hook),
 }
 
 /// `create`
@@ -409,16 +406,6 @@ pub struct HooksRemove {
     /// Remove the lines in info/exclude and the private state too; never the refs
     #[arg(long)]
     pub purge: bool,
-}
-
-/// `hook`
-#[derive(Debug, Args)]
-pub struct Hook {
-    /// The hook that git runs
-    pub name: String,
-    /// What git gives it
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub args: Vec<String>,
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::model::rewrite::{Pair, Proof, Rewrites};
 use crate::model::{EventKind, ObjectName, Summary};
 use crate::ui::Ui;
 use crate::views::cache::Index;
+use crate::views::files::Mode;
 use crate::views::notes;
 
 /// How many handoffs are looked at, newest first, when notes are attached again.
@@ -48,7 +49,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// When notes or log cannot be read or written.
-    pub(super) fn follow(&self, command: &str, pairs: &[Pair]) -> Result<usize, Failure> {
+    pub(super) fn follow(&self, command: &str, pairs: &[Pair], ui: &mut Ui<'_>) -> Result<(), Failure> {
         let mut concerned = Vec::new();
         for (old, new) in pairs {
             if self.repo.read_note(NOTES_REF, old)?.is_some() {
@@ -56,7 +57,7 @@ impl Session<'_> {
             }
         }
         if concerned.is_empty() {
-            return Ok(0);
+            return Ok(());
         }
         self.copy_notes(&concerned)?;
         let origin = self.origin()?;
@@ -70,7 +71,13 @@ impl Session<'_> {
         let append =
             |_| Ok::<_, std::convert::Infallible>(Append { events: events.clone(), description: description.clone() });
         match self.log().append(&self.stamp(), append) {
-            Ok(_) | Err(AppendError::NotWritable(_)) => Ok(concerned.len()),
+            Ok(appended) => {
+                let mut index = self.own_index(Some(appended.tip))?;
+                self.refresh_views(&mut index, Mode::Incremental, ui);
+                Ok(())
+            }
+            // The notes have followed, which is what people see; without the pairs only later proofs have to be found.
+            Err(AppendError::NotWritable(_)) => Ok(()),
             Err(error) => Err(append_failure(&error)),
         }
     }

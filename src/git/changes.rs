@@ -48,16 +48,35 @@ impl Repo {
         to: &ObjectName,
         limit: usize,
     ) -> Result<Changes, ChangesError> {
-        let old = from.map(|commit| self.tree_of(commit)).transpose()?;
-        let new = self.tree_of(to)?;
         let renames = gix::diff::Rewrites { copies: None, percentage: Some(0.5), limit: 400, track_empty: false };
-        let options = gix::diff::Options::default().with_rewrites(Some(renames));
-        let changes = self.gix.diff_tree_to_tree(old.as_ref(), Some(&new), Some(options)).map_err(diff)?;
-        let mut files: Vec<FileEntry> = changes.iter().filter_map(entry).collect();
-        files.sort_by(|one, other| one.path.cmp(&other.path));
+        let mut files = self.files_between(from, to, Some(renames))?;
         let omitted = files.len().saturating_sub(limit) as u64;
         files.truncate(limit);
         Ok(Changes { files, omitted })
+    }
+
+    /// The paths of all files that differ between two commits, both sides of a rename among them: what is cheapest to
+    /// know.
+    ///
+    /// # Errors
+    /// As [`Repo::changes_between`].
+    pub fn paths_between(&self, from: Option<&ObjectName>, to: &ObjectName) -> Result<Vec<String>, ChangesError> {
+        Ok(self.files_between(from, to, None)?.into_iter().map(|file| file.path).collect())
+    }
+
+    fn files_between(
+        &self,
+        from: Option<&ObjectName>,
+        to: &ObjectName,
+        renames: Option<gix::diff::Rewrites>,
+    ) -> Result<Vec<FileEntry>, ChangesError> {
+        let old = from.map(|commit| self.tree_of(commit)).transpose()?;
+        let new = self.tree_of(to)?;
+        let options = gix::diff::Options::default().with_rewrites(renames);
+        let changes = self.gix.diff_tree_to_tree(old.as_ref(), Some(&new), Some(options)).map_err(diff)?;
+        let mut files: Vec<FileEntry> = changes.iter().filter_map(entry).collect();
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(files)
     }
 
     /// What a change between two commits did to a file's content. Blobs of more than `limit` bytes are not looked into.

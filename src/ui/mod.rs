@@ -187,13 +187,6 @@ impl<'w> Ui<'w> {
         }
     }
 
-    /// Passes on talk that was written elsewhere.
-    pub fn relay(&mut self, said: &[u8]) {
-        if self.err.write_all(said).is_err() {
-            self.colour = Colour::Off;
-        }
-    }
-
     /// Writes a line of talk. When nobody can hear it there is nothing better to do than to go on.
     fn talk(&mut self, kind: &str, text: &str) {
         let text = crate::model::visible(text);

@@ -3,11 +3,13 @@
 //! It never fails and never holds git up: what goes wrong is at most one line, and after a deadline it gives up and
 //! leaves the work to the next command.
 
+use std::ffi::OsString;
+use std::io::Write;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::super::args::{self, Global};
+use super::super::args::Global;
 use super::super::automatic::{Counting, Request, Storing, classes, evaluate, measured, operations_since};
 use super::super::error::{Code, Failure};
 use super::super::goal::Goal;
@@ -34,19 +36,17 @@ const PUBLISHING: Duration = Duration::from_secs(15);
 /// The most bytes of a map of rewritten commits.
 const MAX_MAP: u64 = 64 * 1024 * 1024;
 
-/// Runs the hook. Always succeeds.
-///
-/// # Errors
-/// Never; the type is that of every command.
-pub(in crate::cli) fn run(env: &Env, global: &Global, args: &args::Hook, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let Some(hook) = Hook::named(&args.name).filter(|_| env.var(GUARD).is_none()) else { return Ok(()) };
+/// Runs the hook with what git gives it. A hook that this version does not know does nothing.
+pub(in crate::cli) fn run(env: &Env, name: &str, args: &[OsString], err: &mut dyn Write) {
+    let Some(hook) = Hook::named(name).filter(|_| env.var(GUARD).is_none()) else { return };
     let deadline = if hook == Hook::PrePush { PUSH_DEADLINE } else { DEADLINE };
     let (sender, receiver) = mpsc::channel();
-    let (env, global, args) = (env.clone(), global.clone(), args.args.clone());
+    let args: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let env = env.clone();
     thread::spawn(move || {
         let mut said = Vec::new();
         let mut answers = std::io::sink();
-        let outcome = work(&env, &global, hook, &args, &mut Ui::new(Face::Text, Colour::Off, &mut answers, &mut said));
+        let outcome = work(&env, hook, &args, &mut Ui::new(Face::Text, Colour::Off, &mut answers, &mut said));
         if let Err(failure) = outcome
             && failure.code() != Code::NoRepository
         {
@@ -57,13 +57,13 @@ pub(in crate::cli) fn run(env: &Env, global: &Global, args: &args::Hook, ui: &mu
         sender.send(said).ok();
     });
     if let Ok(said) = receiver.recv_timeout(deadline) {
-        ui.relay(&said);
+        // Whoever does not listen misses nothing that counts.
+        err.write_all(&said).ok();
     }
-    Ok(())
 }
 
-fn work(env: &Env, global: &Global, hook: Hook, args: &[String], ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let session = Session::open(env, global)?;
+fn work(env: &Env, hook: Hook, args: &[String], ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let session = Session::open(env, &Global { directory: None, json: false, quiet: false })?;
     match hook {
         Hook::PostCommit => after_commit(&session, ui),
         Hook::PrePush => {
@@ -77,7 +77,7 @@ fn work(env: &Env, global: &Global, hook: Hook, args: &[String], ui: &mut Ui<'_>
             let map = env.read_stdin(MAX_MAP)?;
             let pairs = rewrite::pairs(&String::from_utf8_lossy(&map));
             let command = args.first().map_or("rewrite", String::as_str);
-            session.follow(command, &pairs).map(drop)
+            session.follow(command, &pairs, ui)
         }
         Hook::PostMerge | Hook::PostCheckout => refresh(&session, ui),
     }
@@ -146,14 +146,17 @@ fn begin_watch(session: &Session<'_>, head: &Head, log: Option<ObjectName>) -> R
 /// Whether the files of the range may make the work substantial. What is said no to here is not substantial.
 fn may_be_due(session: &Session<'_>, since: Option<ObjectName>, commit: &ObjectName) -> Result<bool, Failure> {
     let since = since.filter(|since| session.repo.exists(since));
-    let mut files = session.repo.changes_between(since.as_ref(), commit, usize::MAX)?.files;
     let classes = classes(session);
     let counts = |path: &str| matches!(classes.of(path), Class::Critical(_) | Class::Prose | Class::Work);
-    files.retain(|file| counts(&file.path));
-    let critical = files.iter().any(|file| matches!(classes.of(&file.path), Class::Critical(_)));
-    if files.len() < FILES && !critical {
+    let critical = |path: &String| matches!(classes.of(path), Class::Critical(_));
+    // Without looking for renames there are more paths, never fewer.
+    let mut paths = session.repo.paths_between(since.as_ref(), commit)?;
+    paths.retain(|path| counts(path));
+    if paths.len() < FILES && !paths.iter().any(critical) {
         return Ok(false);
     }
+    let mut files = session.repo.changes_between(since.as_ref(), commit, usize::MAX)?.files;
+    files.retain(|file| counts(&file.path));
     let files = measured(session, since.as_ref(), commit, &files)?;
     let facts = Facts {
         occasion: Trigger::SubstantialWork,
