@@ -4,13 +4,17 @@
 mod sandbox;
 
 mod agent;
+mod auto;
 mod concurrency;
 mod create;
+mod goal;
+mod hooks;
 mod hostile;
 mod input;
 mod list;
 mod output;
 mod resume;
+mod rewrites;
 mod shapes;
 mod show;
 mod views;
