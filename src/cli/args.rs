@@ -350,7 +350,7 @@ pub enum Goal {
     /// Show the open goal
     Status,
     /// Close the goal: exactly one handoff, or the goal stays open
-    Close(GoalClose),
+    Close(Box<GoalClose>),
     /// Drop the goal without a handoff
     Abandon,
 }

@@ -141,8 +141,9 @@ impl Work {
         stated: Stated,
         status: StatusRun,
     ) -> Result<Self, Failure> {
+        let covering = if stated.from.is_some() { 0 } else { COVERING };
         let mut place = Place::observe(session, index, stated, status)?;
-        let committed = own_changes(session, index, &mut place)?;
+        let committed = own_changes(session, index, &mut place, covering)?;
         let last = place.branch.as_deref().map(|branch| index.newest_on_branch(branch, None)).transpose()?.flatten();
         let document = last.as_ref().and_then(|last| session.document(last).ok());
         let detection = session.detect(None)?;
@@ -251,14 +252,20 @@ impl Work {
     }
 }
 
-/// Leaves in the place only what is this branch's own and no handoff covers, and returns the committed files.
-fn own_changes(session: &Session<'_>, index: &Index, place: &mut Place) -> Result<Vec<FileEntry>, Failure> {
+/// Leaves in the place only what is this branch's own and none of the newest `covering` handoffs covers, and returns the
+/// committed files.
+fn own_changes(
+    session: &Session<'_>,
+    index: &Index,
+    place: &mut Place,
+    covering: usize,
+) -> Result<Vec<FileEntry>, Failure> {
     let repo = &session.repo;
     let Some(commit) = place.commit else { return Ok(Vec::new()) };
     let mut changed = repo.changes_between(place.start.as_ref(), &commit, usize::MAX)?.files;
     let mut hidden: Vec<ObjectName> = place.start.into_iter().collect();
     let own: Vec<_> = repo.commits_without(&hidden, commit, MAX_COMMITS)?;
-    for row in index.newest_first().take(COVERING) {
+    for row in index.newest_first().take(covering) {
         let covered = index.summary(row?.position)?.commit;
         hidden.extend(covered.filter(|covered| repo.exists(covered)));
     }
@@ -396,7 +403,8 @@ pub(super) fn evaluate(session: &Session<'_>, request: &Request, ui: &mut Ui<'_>
     }
     let mut composed = work.compose(session, &index, request.occasion)?;
     if let Err(failure) = judge(session, &work.place, &mut composed.handoff, &[]) {
-        evaluated.reasons.insert(0, held_back(&failure)?);
+        let Some(reason) = held_back(&failure) else { return Err(failure) };
+        evaluated.reasons.insert(0, reason);
         if request.storing == Storing::Yes {
             evaluated.draft = Some(keep(session, &composed)?);
         }
@@ -424,15 +432,13 @@ pub(super) fn evaluate(session: &Session<'_>, request: &Request, ui: &mut Ui<'_>
     Ok(evaluated)
 }
 
-/// Why a handoff that is due is not stored; other failures go on.
-fn held_back(failure: &Failure) -> Result<Reason, Failure> {
-    match failure.code() {
-        Code::ScoreTooLow => {
-            Ok(Reason::new("score-too-low", format!("git alone does not tell enough: {}", failure.message())))
-        }
-        Code::SecretFound => Ok(Reason::new("secret", failure.message())),
-        code => Err(Failure::new(code, failure.message())),
+/// Why a handoff that is due is not stored; `None` for failures of another kind.
+fn held_back(failure: &Failure) -> Option<Reason> {
+    if failure.code() == Code::ScoreTooLow {
+        let text = format!("git alone does not tell enough: {}", failure.message());
+        return Some(Reason::new("score-too-low", text));
     }
+    (failure.code() == Code::SecretFound).then(|| Reason::new("secret", failure.message()))
 }
 
 /// Keeps what there is as a draft that somebody can complete.

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::git::Head;
+use crate::model::{ObjectName, Timestamp};
+
 /// An open goal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Goal {
@@ -18,6 +21,9 @@ pub(super) struct Goal {
     pub(super) started: String,
     /// The branch that was checked out then.
     pub(super) branch: Option<String>,
+    /// The commit that was checked out then.
+    #[serde(default)]
+    commit: Option<String>,
     /// What was noted on the way.
     #[serde(default)]
     pub(super) notes: Vec<String>,
@@ -27,6 +33,18 @@ pub(super) struct Goal {
 }
 
 impl Goal {
+    /// A goal that begins now, at what is checked out.
+    pub(super) fn new(text: String, phases: u32, started: Timestamp, head: Head) -> Self {
+        let Head { branch, commit } = head;
+        let commit = commit.map(|commit| commit.to_string());
+        Self { text, phases, started: started.to_string(), branch, commit, notes: Vec::new(), handoff: None }
+    }
+
+    /// The commit at which it began.
+    pub(super) fn commit(&self) -> Option<ObjectName> {
+        self.commit.as_deref()?.parse().ok()
+    }
+
     /// The open goal of the worktree with this private state.
     ///
     /// # Errors

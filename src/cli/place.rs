@@ -19,6 +19,8 @@ pub(super) struct Stated {
     pub(super) commit: Option<ObjectName>,
     /// Where the branch's work begins, should nothing but the newest commit alone be known of it.
     pub(super) since: Option<ObjectName>,
+    /// Where the work begins, whatever handoffs there are, as far as that is in its history.
+    pub(super) from: Option<ObjectName>,
 }
 
 /// The place.
@@ -56,7 +58,9 @@ impl Place {
         let head = session.head()?;
         let branch = stated.branch.or_else(|| head.branch.clone());
         let commit = stated.commit.or(head.commit);
-        let range = range(session, index, &head, branch.as_deref(), commit)?.or_since(session, stated.since, commit)?;
+        let range = range(session, index, &head, branch.as_deref(), commit)?
+            .or_since(session, stated.since, commit)?
+            .or_from(session, stated.from, commit)?;
         let (commits, mut changes) = match commit {
             Some(commit) => (
                 session.repo.commits_between(range.start, commit, range.at_most)?,
@@ -131,6 +135,23 @@ struct Range {
 }
 
 impl Range {
+    /// Begins where the caller says, if that is in the history and anything was committed since.
+    fn or_from(
+        self,
+        session: &Session<'_>,
+        from: Option<ObjectName>,
+        commit: Option<ObjectName>,
+    ) -> Result<Self, Failure> {
+        match (from, commit) {
+            (Some(from), Some(commit))
+                if from != commit && session.repo.exists(&from) && session.repo.is_ancestor(&from, &commit)? =>
+            {
+                Ok(Self { start: Some(from), at_most: MAX_COMMITS })
+            }
+            _ => Ok(self),
+        }
+    }
+
     /// Begins at another commit, where only the newest one was known to belong to the work.
     fn or_since(
         self,

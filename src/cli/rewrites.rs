@@ -234,3 +234,143 @@ impl Search {
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use super::*;
+    use crate::cli::args::Global;
+    use crate::document;
+    use crate::env::Env;
+    use crate::git::fixture::Fixture;
+    use crate::model::{Completeness, Content, Handoff, Metadata, Status, Trigger};
+    use crate::ui::{Colour, Face};
+    use crate::views::cache::Index;
+
+    fn env(cwd: &Path) -> Env {
+        Env {
+            args: Vec::new(),
+            vars: BTreeMap::from([("HANDOFF_AGENT".into(), "codex".into())]),
+            cwd: cwd.to_owned(),
+            now: "2026-08-18T17:04:00+03:00".parse().expect("a time"),
+            zone_unknown: false,
+            stdout_is_terminal: false,
+            stdin_is_terminal: false,
+            process: 0,
+        }
+    }
+
+    /// Records a handoff of HEAD, runs the commands that rewrite it away, and attaches the notes again.
+    fn reattached(fixture: &Fixture, rewrite: impl Fn()) -> (ObjectName, Vec<Reattached>, Vec<ObjectName>) {
+        let env = env(fixture.top());
+        let session =
+            || Session::open(&env, &Global { directory: None, json: false, quiet: false }).expect("a repository");
+        let commit = fixture.name("HEAD");
+        let handoff = Handoff {
+            created: env.now,
+            agent: "codex".parse().expect("a name"),
+            trigger: Trigger::Manual,
+            status: Status::InProgress,
+            topic: "work".parse().expect("a topic"),
+            metadata: Metadata { commit: Some(commit), ..Metadata::default() },
+            content: Content::default(),
+            completeness: Completeness::Partial,
+            unknown: serde_json::Map::new(),
+        };
+        let before = session();
+        let mut index = Index::empty(&before.lanes);
+        super::super::store::store(&before, &mut index, &handoff).expect("it is stored");
+        rewrite();
+        let after = session();
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut ui = Ui::new(Face::Text, Colour::Off, &mut out, &mut err);
+        let index = after.index().expect("readable");
+        let found = after.reattach_notes(&index, &mut ui).expect("git answers");
+        let id = document::id(&handoff).short();
+        let all = fixture.git(&["log", "--format=%H", "--branches"]);
+        let noted = all.lines().filter_map(|line| line.parse().ok()).filter(|commit| {
+            let note = after.repo.read_note(NOTES_REF, commit).expect("readable");
+            note.is_some_and(|note| note.starts_with(id.as_bytes()))
+        });
+        (commit, found, noted.collect())
+    }
+
+    fn on_a_branch(fixture: &Fixture) {
+        fixture.write("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+        fixture.commit("base");
+        fixture.git(&["checkout", "-q", "-b", "feat"]);
+        fixture.write("b", "b\n");
+        fixture.commit("one");
+        fixture.write("c", "c\n");
+        fixture.commit("two");
+    }
+
+    #[test]
+    fn a_commit_that_a_branch_holds_needs_nothing() {
+        let fixture = Fixture::new();
+        on_a_branch(&fixture);
+        assert_eq!(reattached(&fixture, || {}).1, []);
+    }
+
+    #[test]
+    fn a_rewrite_by_another_tool_is_found_by_its_tree() {
+        let fixture = Fixture::new();
+        on_a_branch(&fixture);
+        let (from, found, noted) = reattached(&fixture, || {
+            let new = fixture.git(&["commit-tree", "-p", "HEAD~1", "-m", "elsewhere", "HEAD^{tree}"]);
+            fixture.git(&["update-ref", "refs/heads/feat", &new]);
+        });
+        let to = fixture.name("feat");
+        assert_eq!(found, [Reattached { from, to, proof: Proof::SameTree }]);
+        assert_eq!(noted, [to]);
+    }
+
+    #[test]
+    fn a_commit_that_was_picked_onto_other_work_is_found_by_its_patch() {
+        let fixture = Fixture::new();
+        on_a_branch(&fixture);
+        let (from, found, noted) = reattached(&fixture, || {
+            fixture.git(&["checkout", "-q", "main"]);
+            fixture.write("unrelated", "x\n");
+            fixture.commit("unrelated");
+            fixture.git(&["cherry-pick", "feat"]);
+            fixture.git(&["branch", "-q", "-D", "feat"]);
+        });
+        let to = fixture.name("main");
+        assert_eq!(found, [Reattached { from, to, proof: Proof::SamePatch }]);
+        assert_eq!(noted, [to]);
+    }
+
+    #[test]
+    fn a_squash_merge_is_found_by_the_patch_of_the_whole_range_and_nothing_else_gets_the_note() {
+        let fixture = Fixture::new();
+        on_a_branch(&fixture);
+        let (from, found, noted) = reattached(&fixture, || {
+            fixture.git(&["checkout", "-q", "main"]);
+            fixture.write("unrelated", "x\n");
+            fixture.commit("unrelated");
+            fixture.git(&["merge", "-q", "--squash", "feat"]);
+            fixture.git(&["commit", "-q", "-m", "feat (#1)"]);
+            fixture.git(&["branch", "-q", "-D", "feat"]);
+        });
+        let to = fixture.name("main");
+        assert_eq!(found, [Reattached { from, to, proof: Proof::SameRange }]);
+        assert_eq!(noted, [to]);
+    }
+
+    #[test]
+    fn what_cannot_be_proved_gets_no_note() {
+        let fixture = Fixture::new();
+        on_a_branch(&fixture);
+        let (_, found, noted) = reattached(&fixture, || {
+            fixture.git(&["checkout", "-q", "main"]);
+            fixture.write("b", "b\n");
+            fixture.write("c", "c, but different\n");
+            fixture.commit("something like it");
+            fixture.git(&["branch", "-q", "-D", "feat"]);
+        });
+        assert_eq!((found, noted), (Vec::new(), Vec::new()));
+    }
+}

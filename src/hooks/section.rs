@@ -108,8 +108,9 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let path = dir.path().join("pre-push");
         for original in [Some("npm test\n"), Some("npm test"), Some(""), None] {
-            if let Some(text) = original {
-                fs::write(&path, text).expect("writable");
+            match original {
+                Some(text) => fs::write(&path, text).expect("writable"),
+                None => fs::remove_file(&path).expect("the one before is there"),
             }
             install(dir.path(), Hook::PrePush, Mode::Apply).expect("writable");
             let again = install(dir.path(), Hook::PrePush, Mode::Apply).expect("writable");

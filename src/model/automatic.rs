@@ -176,7 +176,8 @@ fn objective(known: &Known<'_>) -> Option<String> {
     let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
     let what = format!("{}{rest}", subjects.join("; "));
     match (known.goal, known.branch, subjects.is_empty()) {
-        (Some(goal), ..) => Some(clean(goal)),
+        (Some(goal), _, true) => Some(clean(goal)),
+        (Some(goal), _, false) => Some(format!("{}: {what}", clean(goal))),
         (None, Some(branch), false) => Some(format!("The work on branch {}: {what}", clean(branch))),
         (None, None, false) => Some(format!("The work on a detached HEAD: {what}")),
         (None, Some(branch), true) => Some(format!("The uncommitted work on branch {}", clean(branch))),

@@ -39,6 +39,23 @@ fn closing_a_goal_makes_one_handoff_and_prints_the_contract() {
 }
 
 #[test]
+fn a_goal_covers_all_that_was_done_since_its_start() {
+    let mut sandbox = repository();
+    sandbox.git(&["checkout", "-qb", "feat"]);
+    sandbox.handoff(&["goal", "start", "Ship it soon"]).ok();
+    sandbox.commit("one.rs", "fn one() {}\n");
+    sandbox.create("in between", &[]);
+    sandbox.clock("2026-08-18T10:05:00Z");
+    sandbox.commit("two.rs", "fn two() {}\n");
+    let id = sandbox.handoff(&["goal", "close", "--status", "completed", "--quiet"]).ok();
+    let document = sandbox.handoff(&["show", id.trim(), "--json"]).json()["document"].clone();
+    assert_eq!(document["objective"], "Ship it soon: c:one.rs; c:two.rs");
+    let paths: Vec<&str> =
+        document["files_changed"].as_array().expect("a list").iter().filter_map(|file| file["path"].as_str()).collect();
+    assert_eq!(paths, ["one.rs", "two.rs"]);
+}
+
+#[test]
 fn one_goal_a_worktree_at_a_time() {
     let sandbox = repository();
     sandbox.handoff(&["goal", "start", "One"]).ok();

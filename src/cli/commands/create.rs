@@ -133,7 +133,7 @@ fn stated(session: &Session<'_>, args: &args::Create) -> Result<Stated, Failure>
         })?),
         None => None,
     };
-    Ok(Stated { branch: args.origin.branch.clone(), commit, since: None })
+    Ok(Stated { branch: args.origin.branch.clone(), commit, ..Stated::default() })
 }
 
 /// Says what the user may not expect.

@@ -73,14 +73,7 @@ fn start(session: &Session<'_>, text: &str, phases: u32, ui: &mut Ui<'_>) -> Res
     if !secrets::scan(&text).is_empty() {
         return Err(Failure::new(Code::SecretFound, "the text of the goal contains a secret; nothing was stored"));
     }
-    let goal = Goal {
-        text,
-        phases: phases.max(1),
-        started: session.now().to_string(),
-        branch: session.head()?.branch,
-        notes: Vec::new(),
-        handoff: None,
-    };
+    let goal = Goal::new(text, phases.max(1), session.now(), session.head()?);
     goal.save(&state_dir)?;
     Ok(ui.answer(&Shown { goal: Some(goal), line: "Goal started; automatic handoffs wait until it is closed." })?)
 }
@@ -108,7 +101,8 @@ fn close(session: &Session<'_>, args: &args::GoalClose, ui: &mut Ui<'_>) -> Resu
         // An earlier attempt got as far as the log: only the views are missing.
         Some(stored) => (stored, session.refresh_views(&mut index, Mode::Full, ui)),
         None => {
-            let work = Work::observe(session, &index, Counting::Everything, Stated::default(), open)?;
+            let stated = Stated { from: goal.commit(), ..Stated::default() };
+            let work = Work::observe(session, &index, Counting::Everything, stated, open)?;
             let handoff = compose_closing(session, &index, &work, &goal, args, status)?;
             let stored = store(session, &mut index, &handoff)?;
             goal.handoff = Some(super::super::record::names_of(&stored).0);
