@@ -9,7 +9,7 @@ use super::error::Failure;
 use super::judge::{Located, find_secrets};
 use super::session::Session;
 use crate::document;
-use crate::git::{Expected, Reflog};
+use crate::git::Expected;
 use crate::log::{self, NOTES_REF, REF, REMOTES, envelope};
 use crate::model::{Entry, Event, ObjectName, visible_line};
 use crate::ui::Ui;
@@ -96,12 +96,7 @@ impl Outgoing {
             return Ok(());
         }
         let stamp = session.stamp();
-        let reflog = Reflog {
-            identity: &stamp.identity,
-            seconds: stamp.now.seconds(),
-            offset_minutes: stamp.now.offset_minutes(),
-            message: "git handoff: published",
-        };
+        let reflog = stamp.reflog("git handoff: published");
         Ok(session.repo.compare_and_swap(&self.tracking, Expected::from(known), &self.tip, &reflog)?)
     }
 }

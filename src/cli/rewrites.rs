@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::error::Failure;
 use super::session::Session;
 use super::store::append_failure;
-use crate::git::Reflog;
 use crate::log::{self, Append, AppendError, Description, NOTES_REF, NewEvent};
 use crate::model::rewrite::{Pair, Proof, Rewrites};
 use crate::model::{EventKind, ObjectName, Summary};
@@ -96,12 +95,7 @@ impl Session<'_> {
             Some(joined)
         };
         let stamp = self.stamp();
-        let reflog = Reflog {
-            identity: &stamp.identity,
-            seconds: stamp.now.seconds(),
-            offset_minutes: stamp.now.offset_minutes(),
-            message: "git handoff: notes follow a rewrite",
-        };
+        let reflog = stamp.reflog("git handoff: notes follow a rewrite");
         self.repo.update_notes(NOTES_REF, &commits, &edit, &reflog)?;
         Ok(())
     }
@@ -307,6 +301,15 @@ mod tests {
         fixture.commit("two");
     }
 
+    /// Takes the work over into main beside other work, and drops its branch.
+    fn onto_other_work(fixture: &Fixture, take_over: impl Fn()) {
+        fixture.git(&["checkout", "-q", "main"]);
+        fixture.write("unrelated", "x\n");
+        fixture.commit("unrelated");
+        take_over();
+        fixture.git(&["branch", "-q", "-D", "feat"]);
+    }
+
     #[test]
     fn a_commit_that_a_branch_holds_needs_nothing() {
         let fixture = Fixture::new();
@@ -332,11 +335,9 @@ mod tests {
         let fixture = Fixture::new();
         on_a_branch(&fixture);
         let (from, found, noted) = reattached(&fixture, || {
-            fixture.git(&["checkout", "-q", "main"]);
-            fixture.write("unrelated", "x\n");
-            fixture.commit("unrelated");
-            fixture.git(&["cherry-pick", "feat"]);
-            fixture.git(&["branch", "-q", "-D", "feat"]);
+            onto_other_work(&fixture, || {
+                fixture.git(&["cherry-pick", "feat"]);
+            });
         });
         let to = fixture.name("main");
         assert_eq!(found, [Reattached { from, to, proof: Proof::SamePatch }]);
@@ -348,12 +349,10 @@ mod tests {
         let fixture = Fixture::new();
         on_a_branch(&fixture);
         let (from, found, noted) = reattached(&fixture, || {
-            fixture.git(&["checkout", "-q", "main"]);
-            fixture.write("unrelated", "x\n");
-            fixture.commit("unrelated");
-            fixture.git(&["merge", "-q", "--squash", "feat"]);
-            fixture.git(&["commit", "-q", "-m", "feat (#1)"]);
-            fixture.git(&["branch", "-q", "-D", "feat"]);
+            onto_other_work(&fixture, || {
+                fixture.git(&["merge", "-q", "--squash", "feat"]);
+                fixture.git(&["commit", "-q", "-m", "feat (#1)"]);
+            });
         });
         let to = fixture.name("main");
         assert_eq!(found, [Reattached { from, to, proof: Proof::SameRange }]);

@@ -8,7 +8,6 @@ use super::error::Failure;
 use super::session::Session;
 use super::store::append_failure;
 use crate::document::{self, Names};
-use crate::git::Reflog;
 use crate::log::{AppendError, NOTES_REF, Spool, TakeIn};
 use crate::model::{Event, EventId, Handoff, Link, ObjectName, SessionName, Summary};
 use crate::ui::Ui;
@@ -171,12 +170,7 @@ impl Session<'_> {
             merged.or_else(|| existing.map(<[u8]>::to_vec))
         };
         let stamp = self.stamp();
-        let reflog = Reflog {
-            identity: &stamp.identity,
-            seconds: stamp.now.seconds(),
-            offset_minutes: stamp.now.offset_minutes(),
-            message: "git handoff: note",
-        };
+        let reflog = stamp.reflog("git handoff: note");
         if let Err(error) = self.repo.update_notes(NOTES_REF, &commits, &edit, &reflog) {
             ui.warn(format!("the note could not be written: {}", Failure::from(error).message()));
         }

@@ -28,6 +28,14 @@ pub struct Stamp {
     pub now: Timestamp,
 }
 
+impl Stamp {
+    /// What a reflog says of an update that is made now, for this reason.
+    pub fn reflog<'a>(&'a self, message: &'a str) -> Reflog<'a> {
+        let Self { identity, now } = self;
+        Reflog { identity, seconds: now.seconds(), offset_minutes: now.offset_minutes(), message }
+    }
+}
+
 /// An event that is to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
