@@ -92,6 +92,11 @@ impl Env {
         self.stdout_is_terminal && self.var("NO_COLOR").is_none() && self.var("TERM") != Some("dumb")
     }
 
+    /// Where this program lies, as far as the system tells.
+    pub fn program(&self) -> Option<PathBuf> {
+        std::env::current_exe().ok()
+    }
+
     /// Where temporary files go.
     pub fn temporary_directory(&self) -> PathBuf {
         self.var("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from)

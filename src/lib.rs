@@ -11,6 +11,7 @@
 //! - [`log`]: the append-only event log under `refs/handoffs/log`
 //! - [`views`]: files in the work tree, notes, the metadata cache
 //! - [`agents`]: which runtime is this
+//! - [`hooks`]: the git hooks: install, inspect, remove
 //! - [`ui`]: how answers and talk are written
 //! - [`cli`]: the commands; the only part that touches the world
 
@@ -27,6 +28,7 @@ pub mod log;
 pub mod views;
 
 pub mod agents;
+pub mod hooks;
 
 pub mod ui;
 

@@ -79,6 +79,14 @@ pub enum Command {
     Verify,
     /// Say what is not as it should be here, and what mends it
     Doctor,
+    /// Decide whether a handoff is due, and make it from what git knows
+    Auto(Auto),
+    /// Start, note, show and close the goal of this worktree
+    #[command(subcommand)]
+    Goal(Box<Goal>),
+    /// Install, remove and show the git hooks
+    #[command(subcommand)]
+    Hooks(Hooks),
 }
 
 /// `create`
@@ -416,6 +424,100 @@ pub struct Import {
     /// Files to take in
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+}
+
+/// `auto`
+#[derive(Debug, Default, Args)]
+#[command(after_help = "The rules, the patterns and many examples are in docs/automatic.md.")]
+pub struct Auto {
+    /// Give every reason
+    #[arg(long)]
+    pub explain: bool,
+    /// Decide, and store nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Why now: substantial-work (the rules decide), or context-pressure, agent-transfer, interrupted, manual (asked for)
+    #[arg(long)]
+    pub trigger: Option<String>,
+}
+
+/// `goal`
+#[derive(Debug, Subcommand)]
+pub enum Goal {
+    /// Begin a goal; automatic handoffs wait until it is closed
+    Start {
+        /// What is to be reached
+        #[arg(value_name = "TEXT")]
+        text: String,
+        /// In how many phases
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        phases: u32,
+    },
+    /// Note something for the handoff that will close the goal
+    Note {
+        /// The note
+        #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+        text: String,
+    },
+    /// Show the open goal
+    Status,
+    /// Close the goal: exactly one handoff, or the goal stays open
+    Close(Box<GoalClose>),
+    /// Drop the goal without a handoff
+    Abandon,
+}
+
+/// `goal close`
+#[derive(Debug, Default, Args)]
+pub struct GoalClose {
+    /// How it ended: completed, partial, blocked, interrupted
+    #[arg(long)]
+    pub status: String,
+    /// State that the document alone suffices to continue; refused when it does not
+    #[arg(long)]
+    pub complete: bool,
+    /// Allow one finding of the secret scan, by its fingerprint (recorded)
+    #[arg(long, value_name = "FINGERPRINT")]
+    pub allow_finding: Vec<String>,
+    /// Who and where, for callers that know better
+    #[command(flatten)]
+    pub origin: Origin,
+    /// The content
+    #[command(flatten)]
+    pub content: ContentFlags,
+}
+
+/// `hooks`
+#[derive(Debug, Subcommand)]
+pub enum Hooks {
+    /// Install the git hooks; hooks that are there stay and run first
+    Install(HooksChange),
+    /// Remove them and bring back what was there
+    Uninstall(HooksRemove),
+    /// Show which are installed
+    Status,
+}
+
+/// `hooks install`
+#[derive(Debug, Default, Args)]
+pub struct HooksChange {
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Write into a hooks directory that is tracked or outside the repository too
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `hooks uninstall`
+#[derive(Debug, Default, Args)]
+pub struct HooksRemove {
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Remove the lines in info/exclude and the private state too; never the refs
+    #[arg(long)]
+    pub purge: bool,
 }
 
 #[cfg(test)]

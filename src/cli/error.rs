@@ -62,6 +62,10 @@ pub enum Code {
     EditorFailed,
     /// Something here should be mended.
     ProblemsFound,
+    /// A goal is open, or stays open.
+    GoalOpen,
+    /// Hooks are not written where somebody else's files are.
+    HooksInTheWay,
 }
 
 impl Code {
@@ -91,6 +95,8 @@ impl Code {
         Self::SigningFailed,
         Self::EditorFailed,
         Self::ProblemsFound,
+        Self::GoalOpen,
+        Self::HooksInTheWay,
     ];
 
     /// The name in JSON.
@@ -120,6 +126,8 @@ impl Code {
             Self::SigningFailed => "SIGNING_FAILED",
             Self::EditorFailed => "EDITOR_FAILED",
             Self::ProblemsFound => "PROBLEMS_FOUND",
+            Self::GoalOpen => "GOAL_OPEN",
+            Self::HooksInTheWay => "HOOKS_IN_THE_WAY",
         }
     }
 
@@ -131,7 +139,7 @@ impl Code {
             }
             Self::Usage | Self::BadInput => 2,
             Self::NotFound | Self::Ambiguous => 3,
-            Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative => 4,
+            Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative | Self::GoalOpen | Self::HooksInTheWay => 4,
             Self::SecretFound => 5,
             Self::Stale => 6,
             Self::Contended => 7,

@@ -56,12 +56,7 @@ impl Marker {
     /// # Errors
     /// When the private state cannot be written.
     pub(super) fn save(&self, state_dir: &Path) -> io::Result<()> {
-        fs::create_dir_all(state_dir)?;
-        let text = serde_json::to_vec(self)?;
-        let mut file = tempfile::NamedTempFile::new_in(state_dir)?;
-        io::Write::write_all(&mut file, &text)?;
-        file.persist(Self::file(state_dir))?;
-        Ok(())
+        super::state::write(&Self::file(state_dir), &serde_json::to_vec(self)?)
     }
 
     /// Uses the marker up.

@@ -2,20 +2,27 @@
 
 mod approvals;
 pub mod args;
+mod automatic;
 mod commands;
 mod compose;
 mod drafts;
 mod error;
+mod goal;
 mod judge;
 mod last_tip;
 mod marker;
 mod place;
+mod publish;
+mod record;
+mod rewrites;
 mod scanner;
 mod session;
 mod staleness;
+mod state;
 mod store;
 mod unrecorded;
 mod views;
+mod watch;
 
 use std::io::Write;
 
@@ -33,6 +40,13 @@ use session::Session;
 
 /// Runs the command that the arguments name and returns the exit code of the process.
 pub fn run(env: &Env, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    // Hooks run after every commit: they go past the command line's grammar, which takes as long as all the rest.
+    if let [_, command, name, rest @ ..] = env.args.as_slice()
+        && command == "hook"
+    {
+        commands::hook::run(env, &name.to_string_lossy(), rest, err);
+        return 0;
+    }
     let cli = match Cli::try_parse_from(&env.args) {
         Ok(cli) => cli,
         Err(error) => return not_a_command(env, &error, out, err),
@@ -83,6 +97,9 @@ fn dispatch(env: &Env, cli: &Cli, ui: &mut Ui<'_>) -> Result<(), Failure> {
         Command::Validate(args) => commands::validate::run(&open()?, args, ui),
         Command::Edit(args) => commands::edit::run(&open()?, args, ui),
         Command::Approve(args) => commands::approve::run(&open()?, args, ui),
+        Command::Auto(args) => commands::auto::run(&open()?, args, ui),
+        Command::Goal(args) => commands::goal::run(&open()?, args, ui),
+        Command::Hooks(args) => commands::hooks::run(&open()?, args, ui),
     }
 }
 

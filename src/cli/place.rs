@@ -17,6 +17,10 @@ pub(super) struct Stated {
     pub(super) branch: Option<String>,
     /// The commit.
     pub(super) commit: Option<ObjectName>,
+    /// Where the branch's work begins, should nothing but the newest commit alone be known of it.
+    pub(super) since: Option<ObjectName>,
+    /// Where the work begins, whatever handoffs there are, as far as that is in its history.
+    pub(super) from: Option<ObjectName>,
 }
 
 /// The place.
@@ -30,6 +34,8 @@ pub(super) struct Place {
     pub(super) working_directory: Option<String>,
     /// What no commit holds, without our own files.
     pub(super) worktree: WorkTreeState,
+    /// The last commit that does not belong to the work; the beginning of history when there is none.
+    pub(super) start: Option<ObjectName>,
     /// The commits since the last handoff of the branch, newest first.
     pub(super) commits: Vec<CommitInfo>,
     /// The files that they and the uncommitted changes touched, without our own.
@@ -52,7 +58,9 @@ impl Place {
         let head = session.head()?;
         let branch = stated.branch.or_else(|| head.branch.clone());
         let commit = stated.commit.or(head.commit);
-        let range = range(session, index, &head, branch.as_deref(), commit)?;
+        let range = range(session, index, &head, branch.as_deref(), commit)?
+            .or_since(session, stated.since, commit)?
+            .or_from(session, stated.from, commit)?;
         let (commits, mut changes) = match commit {
             Some(commit) => (
                 session.repo.commits_between(range.start, commit, range.at_most)?,
@@ -71,6 +79,7 @@ impl Place {
             commit,
             working_directory: session.repo.prefix_of(&session.cwd),
             worktree,
+            start: range.start,
             commits,
             files,
             files_omitted,
@@ -110,12 +119,59 @@ impl Place {
     }
 }
 
+/// Where the branch's work begins as things stand, for those who only count it.
+///
+/// # Errors
+/// When git cannot be read.
+pub(super) fn start(session: &Session<'_>, index: &Index, head: &Head) -> Result<Option<ObjectName>, Failure> {
+    Ok(range(session, index, head, head.branch.as_deref(), head.commit)?.start)
+}
+
 /// Where the work of this handoff begins.
 struct Range {
     /// The last commit that does not belong to it; the beginning of history when there is none.
     start: Option<ObjectName>,
     /// How many commits belong to it at most.
     at_most: usize,
+}
+
+impl Range {
+    /// Begins where the caller says, if that is in the history and anything was committed since.
+    fn or_from(
+        self,
+        session: &Session<'_>,
+        from: Option<ObjectName>,
+        commit: Option<ObjectName>,
+    ) -> Result<Self, Failure> {
+        match (from, commit) {
+            (Some(from), Some(commit))
+                if from != commit && session.repo.exists(&from) && session.repo.is_ancestor(&from, &commit)? =>
+            {
+                Ok(Self { start: Some(from), at_most: MAX_COMMITS })
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// Begins at another commit, where only the newest one was known to belong to the work.
+    fn or_since(
+        self,
+        session: &Session<'_>,
+        since: Option<ObjectName>,
+        commit: Option<ObjectName>,
+    ) -> Result<Self, Failure> {
+        match (since, commit) {
+            (Some(since), Some(commit))
+                if self.at_most == 1
+                    && since != commit
+                    && session.repo.exists(&since)
+                    && session.repo.is_ancestor(&since, &commit)? =>
+            {
+                Ok(Self { start: Some(since), at_most: MAX_COMMITS })
+            }
+            _ => Ok(self),
+        }
+    }
 }
 
 /// The range since the last handoff of this branch; for the branch's first handoff since it left its upstream, else
@@ -131,7 +187,16 @@ fn range(
     let Some(commit) = commit else { return Ok(Range { start: None, at_most: 0 }) };
     let since = |start| Range { start: Some(start), at_most: MAX_COMMITS };
     let last = branch.map(|branch| index.newest_on_branch(branch, None)).transpose()?.flatten();
-    if let Some(last) = last.and_then(|last| last.commit).filter(|last| repo.exists(last)) {
+    let last = last.and_then(|last| last.commit);
+    if let Some(last) = &last {
+        // After a rewrite that git told us of, what the recorded commit became stands for it.
+        for successor in session.rewrites(index)?.successors(last).iter().rev() {
+            if repo.exists(successor) && repo.is_ancestor(successor, &commit)? {
+                return Ok(since(*successor));
+            }
+        }
+    }
+    if let Some(last) = last.filter(|last| repo.exists(last)) {
         // After a rewrite the recorded commit is not in this history: what both share is.
         if let Some(base) = repo.merge_base(&last, &commit)? {
             return Ok(since(base));

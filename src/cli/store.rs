@@ -66,6 +66,22 @@ impl std::error::Error for Stop {}
 /// # Errors
 /// When neither the log nor the spool takes it.
 pub(super) fn store(session: &Session<'_>, index: &mut Index, handoff: &Handoff) -> Result<Stored, Failure> {
+    store_unless(session, index, handoff, &|_| Ok(None))
+}
+
+/// A look at the log as it is at the moment of recording: the handoff there that makes ours needless, if there is one.
+pub(super) type Needless<'a> = dyn Fn(&Index) -> Result<Option<Summary>, Failure> + 'a;
+
+/// Stores a handoff unless one that was recorded meanwhile makes it needless; that one is then given as known.
+///
+/// # Errors
+/// As [`store`].
+pub(super) fn store_unless(
+    session: &Session<'_>,
+    index: &mut Index,
+    handoff: &Handoff,
+    needless: &Needless<'_>,
+) -> Result<Stored, Failure> {
     let bytes = document::canonical(handoff);
     let event = NewEvent::new(EventKind::Handoff, bytes);
     let stamp = session.stamp();
@@ -77,6 +93,9 @@ pub(super) fn store(session: &Session<'_>, index: &mut Index, handoff: &Handoff)
             session.check_tip(tip).map_err(Stop::Failed)?;
         }
         session.bring_to(&mut index, tip).map_err(Stop::Failed)?;
+        if let Some(other) = needless(&index).map_err(Stop::Failed)? {
+            return Err(Stop::Known(Box::new(other)));
+        }
         decide(&index, handoff, &event).map_err(|stop| *stop)
     });
     let index = shared.into_inner();

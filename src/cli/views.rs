@@ -11,7 +11,6 @@ use super::judge::find_secrets;
 use super::session::Session;
 use super::store::append_failure;
 use crate::document::{self, Names};
-use crate::git::{Durability, Reflog};
 use crate::log::{AppendError, NOTES_REF, Spool, TakeIn};
 use crate::model::{AnomalyKind, Entry, Event, EventId, Handoff, Link, ObjectName, SessionName, Summary};
 use crate::ui::Ui;
@@ -253,13 +252,7 @@ impl Session<'_> {
             merged.or_else(|| existing.map(<[u8]>::to_vec))
         };
         let stamp = self.stamp();
-        let reflog = Reflog {
-            identity: &stamp.identity,
-            seconds: stamp.now.seconds(),
-            offset_minutes: stamp.now.offset_minutes(),
-            message: "git handoff: note",
-            durability: Durability::Process,
-        };
+        let reflog = stamp.reflog("git handoff: note");
         if let Err(error) = self.repo.update_notes(NOTES_REF, &commits, &edit, &reflog) {
             ui.warn(format!("the note could not be written: {}", Failure::from(error).message()));
         }

@@ -6,6 +6,7 @@ use gix::objs::tree::EntryMode as Mode;
 use super::objects::named;
 use super::path::readable;
 use super::{HistoryError, ObjectError, Repo};
+use crate::model::boundary::Substance;
 use crate::model::{Change, FileEntry, ObjectName};
 
 /// Why the changes could not be found out.
@@ -53,16 +54,66 @@ impl Repo {
         to: &ObjectName,
         limit: usize,
     ) -> Result<Changes, ChangesError> {
-        let old = from.map(|commit| self.tree_of(commit)).transpose()?;
-        let new = self.tree_of(to)?;
         let renames = gix::diff::Rewrites { copies: None, percentage: Some(0.5), limit: 400, track_empty: false };
-        let options = gix::diff::Options::default().with_rewrites(Some(renames));
-        let changes = self.gix.diff_tree_to_tree(old.as_ref(), Some(&new), Some(options)).map_err(diff)?;
-        let mut files: Vec<FileEntry> = changes.iter().filter_map(entry).collect();
-        files.sort_by(|one, other| one.path.cmp(&other.path));
+        let mut files = self.files_between(from, to, Some(renames))?;
         let omitted = files.len().saturating_sub(limit) as u64;
         files.truncate(limit);
         Ok(Changes { files, omitted })
+    }
+
+    /// The paths of all files that differ between two commits, both sides of a rename among them: what is cheapest to
+    /// know.
+    ///
+    /// # Errors
+    /// As [`Repo::changes_between`].
+    pub fn paths_between(&self, from: Option<&ObjectName>, to: &ObjectName) -> Result<Vec<String>, ChangesError> {
+        Ok(self.files_between(from, to, None)?.into_iter().map(|file| file.path).collect())
+    }
+
+    fn files_between(
+        &self,
+        from: Option<&ObjectName>,
+        to: &ObjectName,
+        renames: Option<gix::diff::Rewrites>,
+    ) -> Result<Vec<FileEntry>, ChangesError> {
+        let old = from.map(|commit| self.tree_of(commit)).transpose()?;
+        let new = self.tree_of(to)?;
+        let options = gix::diff::Options::default().with_rewrites(renames);
+        let changes = self.gix.diff_tree_to_tree(old.as_ref(), Some(&new), Some(options)).map_err(diff)?;
+        let mut files: Vec<FileEntry> = changes.iter().filter_map(entry).collect();
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(files)
+    }
+
+    /// What a change between two commits did to a file's content. Blobs of more than `limit` bytes are not looked into.
+    ///
+    /// # Errors
+    /// When a commit, a tree or a blob cannot be read.
+    pub fn substance(
+        &self,
+        from: Option<&ObjectName>,
+        to: &ObjectName,
+        file: &FileEntry,
+        limit: u64,
+    ) -> Result<Substance, ChangesError> {
+        let path = file.from.as_deref().filter(|_| file.change == Some(Change::Renamed)).unwrap_or(&file.path);
+        let old = match from {
+            Some(from) if file.change != Some(Change::Added) => self.blob_at(from, path)?,
+            Some(_) | None => None,
+        };
+        let new = if file.change == Some(Change::Deleted) { None } else { self.blob_at(to, &file.path)? };
+        if old.is_some() && old == new {
+            return Ok(Substance::None);
+        }
+        let read = |blob: Option<ObjectName>| match blob.map(|blob| self.read_blob(&blob, limit)) {
+            Some(Err(ObjectError::TooLarge { .. })) => Ok(Err(())),
+            Some(read) => read.map(|bytes| Ok(Some(bytes))),
+            None => Ok(Ok(None)),
+        };
+        Ok(match (read(old)?, read(new)?) {
+            (Ok(old), Ok(new)) => Substance::between(old.as_deref(), new.as_deref()),
+            _ => Substance::Opaque,
+        })
     }
 
     /// The blob that a commit has at a path (relative to the top, with `/`); `None` when there is no file.

@@ -29,6 +29,12 @@ impl Repo {
         self.gix.config_snapshot().string(key).map(|value| value.to_str_lossy().into_owned())
     }
 
+    /// Every value of a key, in the order of the configuration files; lossy where one is not UTF-8.
+    pub fn config_strings(&self, key: &str) -> Vec<String> {
+        let values = self.gix.config_snapshot().plumbing().strings(key).unwrap_or_default();
+        values.iter().map(|value| value.to_str_lossy().into_owned()).collect()
+    }
+
     /// The value of a key as git understands true and false.
     ///
     /// # Errors

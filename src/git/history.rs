@@ -52,7 +52,20 @@ impl Repo {
         to: ObjectName,
         limit: usize,
     ) -> Result<Vec<CommitInfo>, HistoryError> {
-        let hidden = from.iter().map(|from| self.object_id(from)).collect::<Result<Vec<_>, _>>()?;
+        self.commits_without(from.as_slice(), to, limit)
+    }
+
+    /// The commits that `to` reaches and none of `hidden` does, newest first, at most `limit` of them.
+    ///
+    /// # Errors
+    /// As [`Repo::commits_between`].
+    pub fn commits_without(
+        &self,
+        hidden: &[ObjectName],
+        to: ObjectName,
+        limit: usize,
+    ) -> Result<Vec<CommitInfo>, HistoryError> {
+        let hidden = hidden.iter().map(|from| self.object_id(from)).collect::<Result<Vec<_>, _>>()?;
         let commits = self
             .gix
             .rev_walk([self.object_id(&to)?])

@@ -29,6 +29,20 @@ pub struct Stamp {
     pub now: Timestamp,
 }
 
+impl Stamp {
+    /// What a reflog says of an update that is made now, for this reason; for a ref that can be made again.
+    pub fn reflog<'a>(&'a self, message: &'a str) -> Reflog<'a> {
+        let Self { identity, now } = self;
+        Reflog {
+            identity,
+            seconds: now.seconds(),
+            offset_minutes: now.offset_minutes(),
+            message,
+            durability: Durability::Process,
+        }
+    }
+}
+
 /// An event that is to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
@@ -218,13 +232,7 @@ impl Log<'_> {
         stamp: &Stamp,
         message: &str,
     ) -> Result<(), RefError> {
-        let reflog = Reflog {
-            identity: &stamp.identity,
-            seconds: stamp.now.seconds(),
-            offset_minutes: stamp.now.offset_minutes(),
-            message,
-            durability: Durability::PowerCut,
-        };
+        let reflog = Reflog { durability: Durability::PowerCut, ..stamp.reflog(message) };
         self.repo.compare_and_swap(REF, Expected::from(seen), new, &reflog)
     }
 

@@ -12,6 +12,7 @@ mod join;
 mod order;
 mod read;
 mod rescue;
+pub mod rewrite;
 mod spool;
 
 #[cfg(test)]

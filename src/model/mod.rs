@@ -5,11 +5,14 @@
 
 mod agent;
 mod approval;
+pub mod automatic;
+pub mod boundary;
 mod event;
 mod handoff;
 mod id;
 pub mod paths;
 pub mod reference;
+pub mod rewrite;
 pub mod score;
 pub mod selection;
 pub mod staleness;

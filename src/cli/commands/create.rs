@@ -14,6 +14,7 @@ use super::super::error::{Code, Failure, io_code};
 use super::super::judge::{Judgement, Subject, Text, judge};
 use super::super::marker::Marker;
 use super::super::place::{Place, Stated};
+use super::super::record::{follow_up, names_of};
 use super::super::session::Session;
 use super::super::store::{Novelty, Stored, store};
 use super::super::views::GlobalIndex;
@@ -221,7 +222,7 @@ fn stated(session: &Session<'_>, args: &args::Create) -> Result<Stated, Failure>
         })?),
         None => None,
     };
-    Ok(Stated { branch: args.origin.branch.clone(), commit })
+    Ok(Stated { branch: args.origin.branch.clone(), commit, ..Stated::default() })
 }
 
 /// Says what the user may not expect.
@@ -256,10 +257,6 @@ fn finish(
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     let views = recorded.show(session, index, Mode::Incremental, ui);
-    if recorded.handoff.metadata.resumed_from.is_some() {
-        // One that stays would at worst link the next handoff of the same work again.
-        drop(Marker::remove(&session.repo.state_dir()));
-    }
     if let Some(file) = &typed.file {
         Drafts::new(&session.repo.state_dir()).sealed(file)?;
     }
@@ -279,32 +276,12 @@ pub(super) enum Print {
 impl Recorded {
     /// Brings the views up to it and says what the user may not expect.
     pub(super) fn show(&self, session: &Session<'_>, index: &mut Index, mode: Mode, ui: &mut Ui<'_>) -> GlobalIndex {
-        match &self.stored {
-            Stored::Log { summary, novelty } => {
-                if *novelty == Novelty::Known {
-                    ui.warn(format!("this very document is already recorded, as {}", summary.session()));
-                }
-                let views = session.refresh_views(index, mode, ui);
-                session.add_notes(std::slice::from_ref(summary.as_ref()), ui);
-                views
-            }
-            Stored::Spool { file, .. } => {
-                ui.warn(format!(
-                    "git's directory cannot be written here; the handoff is sealed in {} and the next command that can \
-                     write takes it into the log",
-                    file.display()
-                ));
-                GlobalIndex::Spooled
-            }
-        }
+        follow_up(session, index, &self.handoff, &self.stored, mode, ui)
     }
 
     /// The id and the readable name.
     fn names(&self) -> (String, SessionName) {
-        match &self.stored {
-            Stored::Log { summary, .. } => (summary.id.to_string(), summary.session()),
-            Stored::Spool { id, session, .. } => (id.to_string(), session.clone()),
-        }
+        names_of(&self.stored)
     }
 }
 

@@ -2,11 +2,15 @@
 
 pub(super) mod agent;
 pub(super) mod approve;
+pub(super) mod auto;
 pub(super) mod check;
 pub(super) mod create;
 pub(super) mod demo;
 pub(super) mod doctor;
 pub(super) mod edit;
+pub(super) mod goal;
+pub(super) mod hook;
+pub(super) mod hooks;
 pub(super) mod import;
 pub(super) mod list;
 pub(super) mod log;

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::super::drafts::Drafts;
 use super::super::error::Failure;
+use super::super::goal::Goal;
 use super::super::session::{Session, one_line};
+use super::hooks::HooksState;
 use super::list::item_json;
 use crate::model::{Anomaly, Lanes, Summary, visible_line};
 use crate::ui::{Page, Report, Ui};
@@ -28,10 +30,15 @@ pub(in crate::cli) fn run(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), 
             drafts: Drafts::new(&session.repo.state_dir()).count(),
             spooled: session.spooled()?.iter().map(|spooled| spooled.commit.entries.len()).sum(),
             unpublished: None,
+            goal: None,
+            hooks: None,
             lanes: session.lanes.clone(),
         })
     })?;
     status.unpublished = session.unpublished()?;
+    status.goal = Goal::load(&session.repo.state_dir())?;
+    // Whether hooks are there is worth saying; a hooks directory that cannot be read is no reason to say nothing.
+    status.hooks = HooksState::of(session).ok();
     super::warn_of_stale_views(status.views_are_behind, ui);
     super::warn_of_file_only(session, ui);
     super::warn_of_anomalies(&status.anomalies, ui);
@@ -77,6 +84,8 @@ struct Status {
     drafts: usize,
     spooled: usize,
     unpublished: Option<usize>,
+    goal: Option<Goal>,
+    hooks: Option<HooksState>,
     lanes: Lanes,
 }
 
@@ -102,9 +111,12 @@ impl Report for Status {
         for id in &self.unresolved_approvals {
             page.line(format!("Approved, but not here: handoff {id}"))?;
         }
-        match self.unpublished {
-            Some(0) | None => Ok(()),
-            Some(count) => page.line(format!("Unpublished: {count}")),
+        if let Some(count) = self.unpublished.filter(|count| *count > 0) {
+            page.line(format!("Unpublished: {count}"))?;
+        }
+        match &self.goal {
+            Some(goal) => page.line(format!("Goal: {} (since {})", visible_line(&goal.text), goal.started)),
+            None => Ok(()),
         }
     }
 
@@ -117,9 +129,9 @@ impl Report for Status {
             "spooled": self.spooled,
             "unpublished": self.unpublished,
             "unresolved_approvals": self.unresolved_approvals,
-            "goal": null,
+            "goal": self.goal.as_ref().map(Goal::json),
             "queue": null,
-            "hooks": null,
+            "hooks": self.hooks.as_ref().map(HooksState::json),
         })
     }
 

@@ -48,6 +48,43 @@ fn extended(old: &[u8], dirs: &[&str]) -> Option<Vec<u8>> {
     Some(new)
 }
 
+/// Takes our lines out of the file again. Every other byte stays.
+///
+/// # Errors
+/// When the file cannot be read or written.
+pub fn remove(file: &Path) -> io::Result<()> {
+    let old = match fs::read(file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let new = without_ours(&old);
+    if new == old {
+        return Ok(());
+    }
+    replace_shared(&file.canonicalize().unwrap_or_else(|_| file.to_owned()), &new)
+}
+
+/// The content without the marker and the generated lines that follow it.
+fn without_ours(old: &[u8]) -> Vec<u8> {
+    let mut inside = false;
+    let mut new = Vec::with_capacity(old.len());
+    for line in old.split_inclusive(|byte| *byte == b'\n') {
+        let text = String::from_utf8_lossy(line.trim_ascii_end());
+        let generated = ALWAYS.contains(&text.as_ref())
+            || ["/INDEX.md", "/handoffs.jsonl", "/handoffs/"]
+                .iter()
+                .any(|end| text.starts_with('/') && text.ends_with(end));
+        if text == MARKER {
+            inside = true;
+        } else if !(inside && generated) {
+            inside = false;
+            new.extend_from_slice(line);
+        }
+    }
+    new
+}
+
 /// The directory of handoffs as a whole: git then does not look at each of its files, which with 100,000 of them would
 /// slow every `git status` down.
 fn patterns(dir: &str) -> [String; 3] {
@@ -74,6 +111,13 @@ mod tests {
         let windows = extended(b"*.log\r\n", &[".codex"]).expect("something is missing");
         assert_eq!(String::from_utf8_lossy(&windows), format!("*.log\n{MARKER}\n{ours}").replace('\n', "\r\n"));
         assert_eq!(extended(&windows, &[".codex"]), None);
+    }
+
+    #[test]
+    fn what_was_added_goes_and_every_other_byte_stays() {
+        let added = extended(b"*.log\n", &[".codex", "a b"]).expect("something is missing");
+        let more = [added.as_slice(), b"/mine\n"].concat();
+        assert_eq!(String::from_utf8_lossy(&without_ours(&more)), "*.log\n/mine\n");
     }
 
     #[test]

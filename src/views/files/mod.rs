@@ -24,6 +24,7 @@ use crate::model::{EventId, Handoff, Lanes, SessionName, Summary};
 
 use super::cache::{CacheError, Index};
 
+pub use exclude::remove as remove_exclude_lines;
 pub use refresh::{are_behind, refresh};
 pub use stamps::keep as keep_copy;
 pub use survey::{Look, read_file, unknown_files};
