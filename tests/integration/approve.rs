@@ -79,7 +79,7 @@ fn approvals_of_handoffs_that_are_elsewhere_are_shown_as_such() {
     let alone = sandbox.git(&["commit-tree", "-m", "approval", &tree]);
     sandbox.git(&["update-ref", "refs/handoffs/log", &alone]);
     // Neither files nor the memory of the last tip are left.
-    for dir in [".agent", ".session-transfer", ".git/git-handoff-state"] {
+    for dir in [".codex", ".session-transfer", ".git/git-handoff-state"] {
         std::fs::remove_dir_all(sandbox.cwd().join(dir)).expect("removable");
     }
     assert_eq!(sandbox.handoff(&["status", "--json"]).json()["unresolved_approvals"], json!([id]));
