@@ -50,6 +50,22 @@ pub enum Code {
     HandoffMissing,
     /// The document of a handoff does not match its id.
     HandoffTampered,
+    /// A later handoff supersedes the one that is pinned.
+    HandoffSuperseded,
+    /// The state of a continuation or an operation does not allow it.
+    WrongState,
+    /// A continuation would wait for itself.
+    Cycle,
+    /// Another unfinished continuation has the name.
+    NameTaken,
+    /// Somebody else holds the continuation.
+    NotHolder,
+    /// What was waited for did not happen in time.
+    TimedOut,
+    /// The caller's own command failed.
+    CommandFailed,
+    /// The remote cannot be asked.
+    Remote,
 }
 
 impl Code {
@@ -73,6 +89,14 @@ impl Code {
         Self::CacheDamaged,
         Self::HandoffMissing,
         Self::HandoffTampered,
+        Self::HandoffSuperseded,
+        Self::WrongState,
+        Self::Cycle,
+        Self::NameTaken,
+        Self::NotHolder,
+        Self::TimedOut,
+        Self::CommandFailed,
+        Self::Remote,
     ];
 
     /// The name in JSON.
@@ -96,18 +120,28 @@ impl Code {
             Self::CacheDamaged => "CACHE_DAMAGED",
             Self::HandoffMissing => "HANDOFF_MISSING",
             Self::HandoffTampered => "HANDOFF_TAMPERED",
+            Self::HandoffSuperseded => "HANDOFF_SUPERSEDED",
+            Self::WrongState => "WRONG_STATE",
+            Self::Cycle => "CYCLE",
+            Self::NameTaken => "NAME_TAKEN",
+            Self::NotHolder => "NOT_HOLDER",
+            Self::TimedOut => "TIMED_OUT",
+            Self::CommandFailed => "COMMAND_FAILED",
+            Self::Remote => "REMOTE",
         }
     }
 
     /// The exit code of the process.
     pub fn exit(self) -> u8 {
         match self {
-            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged => 1,
+            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged | Self::CommandFailed => 1,
             Self::Usage | Self::BadInput => 2,
             Self::NotFound | Self::Ambiguous => 3,
             Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative => 4,
+            Self::HandoffSuperseded | Self::WrongState | Self::Cycle | Self::NameTaken => 4,
             Self::SecretFound => 5,
-            Self::Contended => 7,
+            Self::Contended | Self::NotHolder | Self::TimedOut => 7,
+            Self::Remote => 8,
             Self::NoRepository | Self::UnsafeRepository => 9,
             Self::HandoffMissing | Self::HandoffTampered => 10,
         }

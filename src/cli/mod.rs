@@ -8,6 +8,7 @@ mod error;
 mod judge;
 mod marker;
 mod place;
+mod queue;
 mod session;
 mod store;
 mod views;
@@ -69,6 +70,8 @@ fn dispatch(env: &Env, cli: &Cli, ui: &mut Ui<'_>) -> Result<(), Failure> {
         Command::Demo => commands::demo::run(env, ui),
         Command::Completions(args) => commands::shell::completions(args, ui),
         Command::Man(args) => commands::shell::man(args, ui),
+        Command::Queue(args) => commands::queue::run(&open()?, args, ui),
+        Command::Op(args) => commands::op::run(&open()?, args, ui),
     }
 }
 

@@ -135,7 +135,7 @@ impl Session<'_> {
             layout: self.layout,
             mode,
             lanes: &self.lanes,
-            continuations: &[],
+            continuations: &|index| self.queued_work(index).map_err(boxed),
             fresh: &fresh,
             document: &|summary| self.document(summary).map_err(boxed),
             render: &|handoff, names| document::render(handoff, &rendered_names(names)),

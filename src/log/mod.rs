@@ -9,6 +9,7 @@ mod codec;
 pub mod envelope;
 mod join;
 mod order;
+pub mod queue;
 mod read;
 mod spool;
 

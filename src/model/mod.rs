@@ -8,6 +8,7 @@ mod event;
 mod handoff;
 mod id;
 pub mod paths;
+pub mod queue;
 pub mod reference;
 pub mod score;
 pub mod selection;

@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Log, ui: &mut Ui<'
 }
 
 /// Whether the user's locale can show line-drawing characters.
-fn draws_boxes(session: &Session<'_>) -> bool {
+pub(super) fn draws_boxes(session: &Session<'_>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| session.env.var(name)).unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
     locale.contains("utf-8") || locale.contains("utf8")
@@ -79,7 +79,7 @@ fn family(index: &Index, of: EventId) -> Result<Vec<Node>, Failure> {
 
 /// What lines are drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lines {
+pub(super) enum Lines {
     Boxes,
     Ascii,
 }

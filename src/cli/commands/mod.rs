@@ -5,6 +5,8 @@ pub(super) mod create;
 pub(super) mod demo;
 pub(super) mod list;
 pub(super) mod log;
+pub(super) mod op;
+pub(super) mod queue;
 pub(super) mod resume;
 pub(super) mod shell;
 pub(super) mod show;

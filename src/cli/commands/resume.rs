@@ -42,7 +42,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Resume, ui: &mut U
 
 /// Whether the body is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Body {
+pub(in crate::cli) enum Body {
     Shown,
     LeftOut,
 }
@@ -54,7 +54,7 @@ impl Body {
 }
 
 /// A handoff and why it was chosen.
-struct Choice {
+pub(in crate::cli) struct Choice {
     summary: Summary,
     reason: String,
     others: Vec<Summary>,
@@ -62,7 +62,12 @@ struct Choice {
 
 impl Choice {
     fn named(summary: Summary) -> Self {
-        Self { summary, reason: "it was named".into(), others: Vec::new() }
+        Self::because(summary, "it was named")
+    }
+
+    /// A handoff that something else chose.
+    pub(in crate::cli) fn because(summary: Summary, reason: impl Into<String>) -> Self {
+        Self { summary, reason: reason.into(), others: Vec::new() }
     }
 }
 
@@ -158,8 +163,10 @@ fn nothing(session: &Session<'_>, index: &Index, what: &Absent) -> Result<Failur
 }
 
 /// A handoff with all that its reader needs to know about it.
-struct Packet {
-    summary: Summary,
+pub(in crate::cli) struct Packet {
+    pub(in crate::cli) summary: Summary,
+    /// What else the envelope says.
+    pub(in crate::cli) more: Vec<Fact>,
     handoff: Handoff,
     markdown: String,
     lineage: Vec<String>,
@@ -173,7 +180,17 @@ struct Packet {
 }
 
 impl Packet {
-    fn open(session: &Session<'_>, index: &Index, choice: Choice, head: &Head, body: Body) -> Result<Self, Failure> {
+    /// Reads the handoff, checked against its id, and compares it with where we are.
+    ///
+    /// # Errors
+    /// When the body is missing or damaged.
+    pub(in crate::cli) fn open(
+        session: &Session<'_>,
+        index: &Index,
+        choice: Choice,
+        head: &Head,
+        body: Body,
+    ) -> Result<Self, Failure> {
         let Choice { summary, reason, others } = choice;
         let handoff = session.document(&summary)?;
         let markdown = session.markdown(index, &summary, &handoff)?;
@@ -185,6 +202,7 @@ impl Packet {
             leaves_marker: live && summary.status.is_unfinished(),
             lanes: session.lanes.clone(),
             views_are_behind: session.views_are_behind(index),
+            more: Vec::new(),
             summary,
             handoff,
             markdown,
@@ -223,6 +241,7 @@ impl Packet {
             fact("Chosen", self.reason.clone()),
         ]);
         facts.extend(self.others.iter().map(|other| fact("Also", one_line(other))));
+        facts.extend(self.more.iter().map(|more| fact(more.name, more.value.clone())));
         facts
     }
 }
