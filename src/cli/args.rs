@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use queue::{
-    Acting, Add, Claim, Finish, Item, Link, Op, OpCommand, OpRun, Operation, Queue, QueueCommand, QueueList, Release, Run,
-    Start, Wait,
+    Acting, Add, Claim, Finish, Item, Link, Op, OpCommand, OpRun, Operation, Queue, QueueCommand, QueueList, Release,
+    Run, Start, Wait,
 };
 
 /// Record what a coding-agent session leaves behind, and continue from it in the next one

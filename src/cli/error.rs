@@ -134,7 +134,9 @@ impl Code {
     /// The exit code of the process.
     pub fn exit(self) -> u8 {
         match self {
-            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged | Self::CommandFailed => 1,
+            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged | Self::CommandFailed => {
+                1
+            }
             Self::Usage | Self::BadInput => 2,
             Self::NotFound | Self::Ambiguous => 3,
             Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative => 4,

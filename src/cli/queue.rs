@@ -152,8 +152,8 @@ impl Session<'_> {
     ///
     /// # Errors
     /// Those of the work.
-    pub(super) fn read_queue<T>(&self, work: impl Fn(&Index, &Queue) -> Result<T, Failure>) -> Result<T, Failure> {
-        self.read(|index| work(index, &self.queue(index)?))
+    pub(super) fn read_queue<T>(&self, work: impl Fn(&Index, Queue) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.read(|index| work(index, self.queue(index)?))
     }
 
     /// Records what is decided on the present queue, in the own log.
@@ -502,7 +502,9 @@ impl From<Refusal> for Failure {
             Refusal::StillBad { prerequisite, outcome, .. } => {
                 let hint = if *outcome == Outcome::Stopped { "what stopped that one" } else { "that" };
                 failure(Code::WrongState)
-                    .hint(format!("retry {hint} first, or drop the dependency: git handoff queue link ITEM --drop PREREQ"))
+                    .hint(format!(
+                        "retry {hint} first, or drop the dependency: git handoff queue link ITEM --drop PREREQ"
+                    ))
                     .detail("prerequisite", prerequisite.as_str())
                     .detail("outcome", outcome.as_str())
             }

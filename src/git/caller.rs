@@ -4,6 +4,7 @@
 //! never from a handoff.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -51,8 +52,8 @@ pub fn run_keeping_tail(command: &[OsString], dir: &Path) -> io::Result<Ended> {
     let mut child = prepared(command, dir)?.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let tail = Arc::new(Mutex::new(Vec::new()));
     let copies = [
-        child.stdout.take().map(|pipe| copied(pipe, io::stdout(), &tail)),
-        child.stderr.take().map(|pipe| copied(pipe, io::stderr(), &tail)),
+        child.stdout.take().zip(unlocked(io::stdout())).map(|(pipe, to)| copied(pipe, to, &tail)),
+        child.stderr.take().zip(unlocked(io::stderr())).map(|(pipe, to)| copied(pipe, to, &tail)),
     ];
     let status = child.wait()?;
     for copy in copies.into_iter().flatten() {
@@ -61,6 +62,18 @@ pub fn run_keeping_tail(command: &[OsString], dir: &Path) -> io::Result<Ended> {
     }
     let tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(ended(status, begin, String::from_utf8_lossy(&tail).into_owned()))
+}
+
+/// One of our streams by another handle: the program's own answers hold the stream's lock all the time.
+#[cfg(unix)]
+fn unlocked(stream: impl std::os::fd::AsFd) -> Option<File> {
+    stream.as_fd().try_clone_to_owned().ok().map(File::from)
+}
+
+/// One of our streams by another handle: the program's own answers hold the stream's lock all the time.
+#[cfg(windows)]
+fn unlocked(stream: impl std::os::windows::io::AsHandle) -> Option<File> {
+    stream.as_handle().try_clone_to_owned().ok().map(File::from)
 }
 
 fn prepared(command: &[OsString], dir: &Path) -> io::Result<Command> {

@@ -97,11 +97,8 @@ fn texts(prerequisites: &[Prerequisite]) -> Value {
 
 fn new_item(new: &NewItem) -> Fields {
     let NewItem { handoff, topic, name, agent, after, accepted, copy } = new;
-    let mut fields = fields([
-        ("handoff", json!(handoff.to_string())),
-        ("topic", json!(topic.as_str())),
-        ("after", texts(after)),
-    ]);
+    let mut fields =
+        fields([("handoff", json!(handoff.to_string())), ("topic", json!(topic.as_str())), ("after", texts(after))]);
     put(&mut fields, "name", name.as_ref().map(|name| name.as_str()));
     put(&mut fields, "agent", agent.as_ref().map(|agent| agent.as_str()));
     put(&mut fields, "accepted", Some(accepted.words()).filter(|words| !words.is_empty()));
@@ -111,15 +108,10 @@ fn new_item(new: &NewItem) -> Fields {
 
 fn step_fields(step: &Step) -> (&'static str, Fields) {
     match step {
-        Step::Link { added, dropped } => {
-            ("dependency", fields([("added", texts(added)), ("dropped", texts(dropped))]))
-        }
+        Step::Link { added, dropped } => ("dependency", fields([("added", texts(added)), ("dropped", texts(dropped))])),
         Step::Claim { holder, lease, mode, over } => {
-            let mut fields = fields([
-                ("holder", json!(holder)),
-                ("lease", json!(lease.seconds())),
-                ("mode", json!(mode.as_str())),
-            ]);
+            let mut fields =
+                fields([("holder", json!(holder)), ("lease", json!(lease.seconds())), ("mode", json!(mode.as_str()))]);
             put(&mut fields, "over", over.map(|id| id.to_string()));
             ("claim", fields)
         }
@@ -261,9 +253,7 @@ impl<'a> Reader<'a> {
 
     fn step(&self, kind: &str) -> Result<Step, AnomalyKind> {
         Ok(match kind {
-            "dependency" => {
-                Step::Link { added: self.prerequisites("added")?, dropped: self.prerequisites("dropped")? }
-            }
+            "dependency" => Step::Link { added: self.prerequisites("added")?, dropped: self.prerequisites("dropped")? },
             "claim" => {
                 let word = self.required("mode")?;
                 let mode =

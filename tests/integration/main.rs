@@ -3,6 +3,7 @@
 #[path = "../sandbox/mod.rs"]
 mod sandbox;
 
+mod acceptance;
 mod agent;
 mod concurrency;
 mod create;
@@ -10,6 +11,7 @@ mod hostile;
 mod input;
 mod list;
 mod output;
+mod queue;
 mod resume;
 mod shapes;
 mod show;

@@ -47,9 +47,11 @@ pub enum QueueCommand {
 
 /// `queue add`
 #[derive(Debug, Args)]
-#[command(after_help = "PREREQ: handoff:REF (its work is completed), continuation:ITEM, op:NAME (an operation's latest \
+#[command(
+    after_help = "PREREQ: handoff:REF (its work is completed), continuation:ITEM, op:NAME (an operation's latest \
     run), merged:BRANCH (into the default branch), commit:REV (in the history of the default branch or HEAD), or \
-    approval (by a person).")]
+    approval (by a person)."
+)]
 pub struct Add {
     /// The handoff to continue; it is pinned by its id
     #[arg(long, value_name = "REF", default_value = "@latest")]

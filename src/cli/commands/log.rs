@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::super::args;
 use super::super::error::Failure;
 use super::super::session::Session;
-use crate::model::{EventId, Summary, visible_line};
+use crate::model::queue::Queue;
+use crate::model::{EventId, ObjectName, Summary, visible_line};
 use crate::ui::{Page, Report, Tone, Ui};
 use crate::views::cache::Index;
 
@@ -22,13 +23,17 @@ const DEFAULT_LIMIT: usize = 50;
 /// When the reference names no single handoff or git cannot be read.
 pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Log, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let limit = args.limit.unwrap_or(DEFAULT_LIMIT);
-    let nodes = session.read(|index| match &args.reference {
-        None => newest(index, limit),
-        Some(text) => {
-            let mut family = family(index, session.resolve(index, text)?.id)?;
-            family.truncate(limit);
-            Ok(family)
+    let nodes = session.read(|index| {
+        let mut nodes = match &args.reference {
+            None => newest(index, limit)?,
+            Some(text) => family(index, session.resolve(index, text)?.id)?,
+        };
+        nodes.truncate(limit);
+        let queue = session.queue(index)?;
+        for node in &mut nodes {
+            node.queued = queued(&queue, node.summary.id);
         }
+        Ok(nodes)
     })?;
     if nodes.is_empty() {
         ui.note("there are no handoffs here yet");
@@ -48,12 +53,51 @@ pub(super) fn draws_boxes(session: &Session<'_>) -> bool {
 struct Node {
     summary: Summary,
     live: bool,
+    queued: Vec<Queued>,
+}
+
+/// Work that was queued to continue a handoff.
+struct Queued {
+    label: String,
+    id: String,
+    topic: String,
+    state: &'static str,
+    /// Who started it, when, and at which commit.
+    start: Option<(String, String, Option<ObjectName>)>,
+}
+
+impl Queued {
+    fn line(&self) -> String {
+        let start = self.start.as_ref().map(|(by, at, revision)| {
+            let revision = revision.map(|commit| format!(" at {}", commit.short())).unwrap_or_default();
+            format!(", started {at} by {by}{revision}")
+        });
+        format!("-> {} {}{}: {}", self.label, self.state, start.unwrap_or_default(), self.topic)
+    }
+}
+
+fn queued(queue: &Queue, handoff: EventId) -> Vec<Queued> {
+    let of_it = queue.items().iter().filter(|item| item.handoff == handoff);
+    of_it
+        .map(|item| Queued {
+            label: item.label(),
+            id: item.id.to_string(),
+            topic: item.topic.to_string(),
+            state: queue.state(item).as_str(),
+            start: item
+                .start
+                .as_ref()
+                .map(|start| (start.holder.clone(), start.created.to_string(), start.facts.revision)),
+        })
+        .collect()
 }
 
 fn newest(index: &Index, limit: usize) -> Result<Vec<Node>, Failure> {
     let nodes = index.newest_first().take(limit);
     nodes
-        .map(|row| row.and_then(|row| Ok(Node { summary: index.summary(row.position)?, live: row.live() })))
+        .map(|row| {
+            row.and_then(|row| Ok(Node { summary: index.summary(row.position)?, live: row.live(), queued: Vec::new() }))
+        })
         .map(|node| Ok(node?))
         .collect()
 }
@@ -108,13 +152,14 @@ impl Graph {
     }
 
     fn draw(&self, page: &mut Page<'_>, mut renderer: impl Renderer<usize, Output = String>) -> io::Result<()> {
-        for (at, Node { summary, live }) in self.nodes.iter().enumerate() {
+        for (at, Node { summary, live, queued }) in self.nodes.iter().enumerate() {
             let glyph = if *live { "o" } else { "x" };
             let branch =
                 summary.branch.as_deref().map(|branch| format!(" on {}", visible_line(branch))).unwrap_or_default();
             let commit = summary.commit.map(|commit| format!(" at {}", commit.short())).unwrap_or_default();
+            let queued: String = queued.iter().map(|each| format!("\n{}", visible_line(&each.line()))).collect();
             let message = format!(
-                "{} {} {}{branch}{commit}\n{}",
+                "{} {} {}{branch}{commit}\n{}{queued}",
                 page.toned(Tone::Name, summary.id.short()),
                 summary.session(),
                 summary.status,
@@ -137,7 +182,7 @@ impl Report for Graph {
     }
 
     fn json(&self) -> Value {
-        let node = |Node { summary, live }: &Node| {
+        let node = |Node { summary, live, queued }: &Node| {
             json!({
                 "id": summary.id.to_string(),
                 "session": summary.session().to_string(),
@@ -152,6 +197,16 @@ impl Report for Graph {
                 "previous": summary.previous.as_ref().map(ToString::to_string),
                 "resumed_from": summary.resumed_from.as_ref().map(ToString::to_string),
                 "supersedes": summary.supersedes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "continuations": queued.iter().map(|each| json!({
+                    "id": each.id,
+                    "topic": each.topic,
+                    "state": each.state,
+                    "started": each.start.as_ref().map(|(by, at, revision)| json!({
+                        "by": by,
+                        "at": at,
+                        "revision": revision.map(|commit| commit.to_string()),
+                    })),
+                })).collect::<Vec<_>>(),
             })
         };
         self.nodes.iter().map(node).collect()

@@ -76,9 +76,8 @@ fn change(
 
 fn stopped_by(queue: &Queue, name: &Label) -> Vec<String> {
     let operation = crate::model::queue::Prerequisite::Operation(name.clone());
-    let by_this = |item: &&crate::model::queue::Item| {
-        item.stopped.as_ref().is_some_and(|stop| stop.prerequisite == operation)
-    };
+    let by_this =
+        |item: &&crate::model::queue::Item| item.stopped.as_ref().is_some_and(|stop| stop.prerequisite == operation);
     queue.items().iter().filter(by_this).map(crate::model::queue::Item::label).collect()
 }
 
@@ -112,7 +111,7 @@ fn recorded_command(command: &[OsString]) -> String {
 }
 
 fn list(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let queue = session.read_queue(|_, queue| Ok(queue.clone()))?;
+    let queue = session.read_queue(|_, queue| Ok(queue))?;
     if queue.operations().is_empty() {
         ui.note("no operation is recorded");
     }
@@ -153,7 +152,8 @@ impl Named {
             None => format!("since {since}"),
             Some(end) => match end.run.as_ref() {
                 Some(run) => {
-                    let code = run.exit_code.map_or_else(|| "no exit status".into(), |code| format!("exit status {code}"));
+                    let code =
+                        run.exit_code.map_or_else(|| "no exit status".into(), |code| format!("exit status {code}"));
                     format!("{} ({code}, {} ms): {}", end.created, run.milliseconds, run.command)
                 }
                 None => end.created.to_string(),

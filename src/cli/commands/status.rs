@@ -8,7 +8,8 @@ use super::super::drafts::Drafts;
 use super::super::error::Failure;
 use super::super::session::{Session, one_line};
 use super::list::item_json;
-use crate::model::{Anomaly, Lanes, Summary, visible_line};
+use crate::model::queue::{Queue, State};
+use crate::model::{Anomaly, Lanes, Summary, Timestamp, visible_line};
 use crate::ui::{Page, Report, Ui};
 use crate::views::cache::Index;
 
@@ -25,6 +26,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), 
             views_are_behind: session.views_are_behind(index),
             recorded: index.handoff_count(),
             drafts: Drafts::new(&session.repo.state_dir()).count(),
+            queue: Counts::of(&session.queue(index)?, session.now()),
             spooled: session.spooled()?.iter().map(|spooled| spooled.commit.entries.len()).sum(),
             unpublished: None,
             lanes: session.lanes.clone(),
@@ -59,6 +61,21 @@ fn live(index: &Index) -> Result<usize, Failure> {
     Ok(count)
 }
 
+/// How many continuations stand where somebody may have to act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Counts {
+    ready: usize,
+    waiting: usize,
+    stopped: usize,
+}
+
+impl Counts {
+    fn of(queue: &Queue, now: Timestamp) -> Self {
+        let count = |state| queue.items().iter().filter(|item| queue.state_at(item, now) == state).count();
+        Self { ready: count(State::Ready), waiting: count(State::Waiting), stopped: count(State::Stopped) }
+    }
+}
+
 struct Status {
     recommended: Option<Summary>,
     live: usize,
@@ -66,6 +83,7 @@ struct Status {
     views_are_behind: bool,
     recorded: u32,
     drafts: usize,
+    queue: Counts,
     spooled: usize,
     unpublished: Option<usize>,
     lanes: Lanes,
@@ -84,6 +102,10 @@ impl Report for Status {
             None => page.line("No handoff is recorded here yet. To make one: git handoff create")?,
         }
         page.line(format!("Handoffs: {} recorded, {} live", self.recorded, self.live))?;
+        if self.queue != Counts::default() {
+            let Counts { ready, waiting, stopped } = self.queue;
+            page.line(format!("Queue: {ready} ready, {waiting} waiting, {stopped} stopped (git handoff queue list)"))?;
+        }
         if self.drafts > 0 {
             page.line(format!("Drafts: {} (seal one with: git handoff create --from FILE)", self.drafts))?;
         }
@@ -105,7 +127,11 @@ impl Report for Status {
             "spooled": self.spooled,
             "unpublished": self.unpublished,
             "goal": null,
-            "queue": null,
+            "queue": {
+                "ready": self.queue.ready,
+                "waiting": self.queue.waiting,
+                "stopped": self.queue.stopped,
+            },
             "hooks": null,
         })
     }

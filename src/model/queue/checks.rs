@@ -49,9 +49,7 @@ impl Queue {
         let open = item.after.iter().filter_map(|prerequisite| match self.outcome(item, prerequisite) {
             Outcome::Succeeded => None,
             Outcome::Unknown => Some(format!("{} (unknown here)", self.spoken(prerequisite))),
-            Outcome::Open | Outcome::Failed | Outcome::Cancelled | Outcome::Stopped => {
-                Some(self.spoken(prerequisite))
-            }
+            Outcome::Open | Outcome::Failed | Outcome::Cancelled | Outcome::Stopped => Some(self.spoken(prerequisite)),
         });
         let open: Vec<String> = open.collect();
         (!open.is_empty()).then(|| open.join(", "))

@@ -77,8 +77,8 @@ impl Queue {
                 }
             }
         }
-        new.after.sort();
-        new.after.dedup();
+        let mut known = std::collections::HashSet::new();
+        new.after.retain(|prerequisite| known.insert(prerequisite.clone()));
         Ok(Action::Add(Box::new(new)))
     }
 

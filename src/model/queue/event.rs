@@ -82,7 +82,7 @@ pub struct NewItem {
     pub name: Option<Label>,
     /// The agent that is meant to do it.
     pub agent: Option<AgentName>,
-    /// What must have succeeded first, sorted, each once.
+    /// What must have succeeded first, each once.
     pub after: Vec<Prerequisite>,
     /// What was accepted although it is not as it should be.
     pub accepted: Accepted,

@@ -1,13 +1,13 @@
 //! The fold: events in the log's order, each of which either fits or becomes a conflict.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::checks::Doing;
 use super::event::{Action, NewItem, QueueEvent, RunStep, Sighting, StartFacts, Step};
 use super::item::{Claim, Conflict, End, Item, Mark, Observation, Operation, RunEnd, Start, Stop};
 use super::refusal::Refusal;
 use super::words::{ClaimMode, Ending, Label, Lease, Outcome, Prerequisite};
-use super::{At, Queue, enter};
+use super::{At, Queue};
 use crate::model::EventId;
 
 /// Events belong before some that were folded already: everything has to be folded again.
@@ -37,6 +37,26 @@ impl Queue {
             self.apply(event);
         }
         Ok(())
+    }
+
+    /// Which continuations wait for what. Only what can fail is entered.
+    fn waiting_for(&mut self) -> &mut HashMap<Prerequisite, Vec<At>> {
+        let items = &self.items;
+        self.waiting_for.get_or_insert_with(|| {
+            let mut waiting: HashMap<Prerequisite, Vec<At>> = HashMap::new();
+            for (at, item) in items.iter().enumerate() {
+                for prerequisite in item.after.iter().filter(|prerequisite| prerequisite.can_fail()) {
+                    waiting.entry(prerequisite.clone()).or_default().push(at);
+                }
+            }
+            waiting
+        })
+    }
+
+    fn enter(&mut self, prerequisite: &Prerequisite, at: At) {
+        if prerequisite.can_fail() {
+            self.waiting_for().entry(prerequisite.clone()).or_default().push(at);
+        }
     }
 
     fn apply(&mut self, event: QueueEvent) {
@@ -74,10 +94,10 @@ impl Queue {
         let at = self.items.len();
         self.by_id.insert(event.id, at);
         let mut after = new.after.clone();
-        after.sort();
-        after.dedup();
+        let mut known = HashSet::new();
+        after.retain(|prerequisite| known.insert(prerequisite.clone()));
         for prerequisite in &after {
-            enter(&mut self.waiting_for, prerequisite, at);
+            self.enter(prerequisite, at);
         }
         self.items.push(Item {
             id: event.id,
@@ -154,14 +174,13 @@ impl Queue {
         self.may_link(at)?;
         for prerequisite in added {
             if !self.items[at].after.contains(prerequisite) {
+                self.enter(prerequisite, at);
                 self.items[at].after.push(prerequisite.clone());
-                enter(&mut self.waiting_for, prerequisite, at);
             }
         }
-        self.items[at].after.sort();
         self.items[at].after.retain(|prerequisite| !dropped.contains(prerequisite));
         for prerequisite in dropped {
-            if let Some(waiting) = self.waiting_for.get_mut(prerequisite) {
+            if let Some(waiting) = self.waiting_for().get_mut(prerequisite) {
                 waiting.retain(|other| *other != at);
             }
         }
@@ -267,17 +286,16 @@ impl Queue {
     /// Frees what one continuation had stopped, and what that had stopped, however far.
     fn free_dependents(&mut self, at: At) {
         let root = Prerequisite::Continuation(self.items[at].id);
-        let is_stopped_by = |item: &Item, cause: &Prerequisite| {
-            item.stopped.as_ref().is_some_and(|stop| stop.prerequisite == *cause)
-        };
+        let is_stopped_by =
+            |item: &Item, cause: &Prerequisite| item.stopped.as_ref().is_some_and(|stop| stop.prerequisite == *cause);
         let stopped = (0..self.items.len()).filter(|at| is_stopped_by(&self.items[*at], &root));
         let mut free: Vec<At> = stopped.collect();
         while let Some(at) = free.pop() {
             self.items[at].stopped = self.stop_of(at);
             if self.items[at].stopped.is_none() {
                 let freed = Prerequisite::Continuation(self.items[at].id);
-                let waiting = self.waiting_for.get(&freed).into_iter().flatten().copied();
-                free.extend(waiting.filter(|at| is_stopped_by(&self.items[*at], &freed)));
+                let waiting = self.waiting_for().get(&freed).cloned().unwrap_or_default();
+                free.extend(waiting.into_iter().filter(|at| is_stopped_by(&self.items[*at], &freed)));
             }
         }
     }
@@ -313,7 +331,7 @@ impl Queue {
         let mut gone = vec![(prerequisite, cause)];
         let mut passed = HashSet::new();
         while let Some((prerequisite, stop)) = gone.pop() {
-            for at in self.waiting_for.get(&prerequisite).cloned().unwrap_or_default() {
+            for at in self.waiting_for().get(&prerequisite).cloned().unwrap_or_default() {
                 let item = &mut self.items[at];
                 let own = Prerequisite::Continuation(item.id);
                 if item.is_open() && item.stopped.is_none() {

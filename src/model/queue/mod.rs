@@ -27,9 +27,7 @@ pub use event::{
     Accepted, Action, Evidence, Manner, NewItem, Place, QueueEvent, Run, RunStep, Sighting, StartFacts, Step,
 };
 pub use fold::NotInOrder;
-pub use item::{
-    Claim, Completion, Conflict, End, Item, Mark, Observation, Operation, RunEnd, Start, Stop,
-};
+pub use item::{Claim, Completion, Conflict, End, Item, Mark, Observation, Operation, RunEnd, Start, Stop};
 pub use refusal::Refusal;
 pub use words::{
     ClaimMode, Ending, Label, LabelError, Lease, LeaseError, Outcome, Prerequisite, PrerequisiteError, Span, SpanError,
@@ -50,7 +48,8 @@ pub struct Queue {
     folded: u32,
     last: Option<Place>,
     by_id: ById,
-    waiting_for: HashMap<Prerequisite, Vec<At>>,
+    /// Made when the first event is folded: who only reads needs it not.
+    waiting_for: Option<HashMap<Prerequisite, Vec<At>>>,
 }
 
 /// What everything else follows from; the maps are derived.
@@ -107,16 +106,9 @@ impl Queue {
     /// The queue with these parts.
     pub fn from_parts(parts: Parts) -> Self {
         let Parts { items, operations, observations, completions, strays, folded, last } = parts;
-        let mut queue =
-            Self { items, operations, observations, completions, strays, folded, last, ..Self::default() };
+        let mut queue = Self { items, operations, observations, completions, strays, folded, last, ..Self::default() };
         queue.by_id.reserve(queue.items.len());
-        for (at, item) in queue.items.iter().enumerate() {
-            queue.by_id.insert(item.id, at);
-            // A finished one is nobody's dependent any more; a retry enters it again.
-            for prerequisite in &item.after {
-                enter(&mut queue.waiting_for, prerequisite, at);
-            }
-        }
+        queue.by_id.extend(queue.items.iter().enumerate().map(|(at, item)| (item.id, at)));
         queue
     }
 
@@ -290,16 +282,5 @@ impl Queue {
             State::Claimed if item.claim.as_ref().is_some_and(|claim| claim.has_expired(now)) => State::Ready,
             state => state,
         }
-    }
-}
-
-/// Enters a continuation among those that wait for something.
-fn enter(waiting_for: &mut HashMap<Prerequisite, Vec<At>>, prerequisite: &Prerequisite, at: At) {
-    match prerequisite {
-        Prerequisite::Continuation(_) | Prerequisite::Operation(_) => {
-            waiting_for.entry(prerequisite.clone()).or_default().push(at);
-        }
-        // Nothing of these can fail.
-        Prerequisite::Handoff(_) | Prerequisite::Merged(_) | Prerequisite::Commit(_) | Prerequisite::Approval => {}
     }
 }

@@ -77,6 +77,16 @@ pub enum Prerequisite {
     Approval,
 }
 
+impl Prerequisite {
+    /// Whether it can end in another way than well.
+    pub(super) fn can_fail(&self) -> bool {
+        match self {
+            Self::Continuation(_) | Self::Operation(_) => true,
+            Self::Handoff(_) | Self::Merged(_) | Self::Commit(_) | Self::Approval => false,
+        }
+    }
+}
+
 /// The text is not a prerequisite.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PrerequisiteError {
@@ -386,7 +396,8 @@ mod tests {
     #[test]
     fn prerequisites_are_read_as_they_are_written() {
         let id = EventId::of(b"x");
-        for text in [format!("handoff:{id}"), format!("continuation:{id}"), "op:re format".into(), "merged:a/b".into()] {
+        for text in [format!("handoff:{id}"), format!("continuation:{id}"), "op:re format".into(), "merged:a/b".into()]
+        {
             assert_eq!(text.parse::<Prerequisite>().map(|read| read.to_string()), Ok(text));
         }
         for text in ["", "op:", "nothing:x", "disk", "op:\u{1b}[31m"] {

@@ -49,6 +49,6 @@ pub(super) fn retry(session: &Session<'_>, item: &str, ui: &mut Ui<'_>) -> Resul
 ///
 /// # Errors
 /// When it has started or ended.
-pub(in crate::cli) fn approve(session: &Session<'_>, item: &str, ui: &mut Ui<'_>) -> Result<(), Failure> {
+pub(super) fn approve(session: &Session<'_>, item: &str, ui: &mut Ui<'_>) -> Result<(), Failure> {
     act(session, item, ("approve", "Approved"), |queue, _, at| Ok(queue.approve(at)?), ui)
 }

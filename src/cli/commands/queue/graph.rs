@@ -69,8 +69,13 @@ impl Graph {
         let order = self.order();
         let rows: HashMap<At, usize> = order.iter().enumerate().map(|(row, at)| (*at, row)).collect();
         for (row, at) in order.iter().enumerate() {
-            let mut below: Vec<usize> =
-                self.upstream(*at, &rows).iter().filter_map(|at| rows.get(at)).copied().filter(|at| *at > row).collect();
+            let mut below: Vec<usize> = self
+                .upstream(*at, &rows)
+                .iter()
+                .filter_map(|at| rows.get(at))
+                .copied()
+                .filter(|at| *at > row)
+                .collect();
             below.sort_unstable();
             below.dedup();
             let shown = self.listing.shown(*at);

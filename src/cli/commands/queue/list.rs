@@ -19,7 +19,7 @@ use crate::ui::{Page, Report, Table, Ui};
 /// # Errors
 /// When git cannot be read.
 pub(super) fn list(session: &Session<'_>, args: &args::QueueList, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let queue = session.read_queue(|_, queue| Ok(queue.clone()))?;
+    let queue = session.read_queue(|_, queue| Ok(queue))?;
     let now = session.now();
     let wanted = |at: &At| args.all || queue.item(*at).end.is_none();
     let items: Vec<At> = (0..queue.items().len()).filter(wanted).collect();
@@ -42,7 +42,7 @@ pub(super) fn list(session: &Session<'_>, args: &args::QueueList, ui: &mut Ui<'_
 /// # Errors
 /// When git cannot be read.
 pub(super) fn ready(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let queue = session.read_queue(|_, queue| Ok(queue.clone()))?;
+    let queue = session.read_queue(|_, queue| Ok(queue))?;
     let now = session.now();
     let is_ready = |at: &At| queue.state_at(queue.item(*at), now) == State::Ready;
     let items: Vec<At> = (0..queue.items().len()).filter(is_ready).collect();
@@ -58,7 +58,10 @@ pub(super) fn ready(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), Failur
 /// # Errors
 /// When none or several are meant.
 pub(super) fn show(session: &Session<'_>, text: &str, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let (queue, at) = session.read_queue(|index, queue| Ok((queue.clone(), session.find_item(index, queue, text)?)))?;
+    let (queue, at) = session.read_queue(|index, queue| {
+        let at = session.find_item(index, &queue, text)?;
+        Ok((queue, at))
+    })?;
     Ok(ui.answer(&One { cycles: queue.cycles(), queue, at, now: session.now() })?)
 }
 

@@ -16,7 +16,6 @@ use crate::ui::Ui;
 
 pub(super) use add::refuse_secrets;
 pub(super) use face::conflict_json;
-pub(in crate::cli) use finish::approve;
 pub(super) use start::command_failure;
 
 /// Runs the command.

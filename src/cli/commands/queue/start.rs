@@ -50,7 +50,8 @@ fn begin(session: &Session<'_>, args: &args::Start, ui: &mut Ui<'_>) -> Result<S
         Ok(Decided { actions: vec![action], subject: format!("queue start {}", item.label()), value: item.id })
     })?;
     let (queue, index) = (&changed.queue, &changed.index);
-    let at = queue.find(&changed.value).ok_or_else(|| Failure::new(Code::Git, "the continuation cannot be read back"))?;
+    let at =
+        queue.find(&changed.value).ok_or_else(|| Failure::new(Code::Git, "the continuation cannot be read back"))?;
     let item = queue.item(at);
     let summary = session.summary_of(index, &item.handoff)?;
     // Without the marker the next handoff is merely not linked.

@@ -68,7 +68,10 @@ fn places(session: &Session<'_>) -> Result<(Vec<ObjectName>, Option<ObjectName>,
 
 /// Reads the queue. A branch or commit that somebody waits for and that has arrived is recorded first.
 fn look(session: &Session<'_>, text: &str) -> Result<(Queue, At), Failure> {
-    let (queue, at) = session.read_queue(|index, queue| Ok((queue.clone(), session.find_item(index, queue, text)?)))?;
+    let (queue, at) = session.read_queue(|index, queue| {
+        let at = session.find_item(index, &queue, text)?;
+        Ok((queue, at))
+    })?;
     let arrived = queue.to_be_observed().into_iter().any(|prerequisite| {
         let last = queue.observation(&prerequisite).map(|seen| seen.commit);
         let sighting = session.sighting(&prerequisite, last);
@@ -79,7 +82,10 @@ fn look(session: &Session<'_>, text: &str) -> Result<(Queue, At), Failure> {
     }
     let mut index = session.own_index(session.repo.read_ref(crate::log::REF)?)?;
     session.observe(&mut index)?;
-    session.read_queue(|index, queue| Ok((queue.clone(), session.find_item(index, queue, text)?)))
+    session.read_queue(|index, queue| {
+        let at = session.find_item(index, &queue, text)?;
+        Ok((queue, at))
+    })
 }
 
 fn later(begin: Timestamp, elapsed: Duration) -> Timestamp {
