@@ -61,9 +61,9 @@ impl Queue {
     fn entangled(&self) -> Vec<At> {
         let mut open: Vec<usize> = vec![0; self.items.len()];
         let mut dependents: Vec<Vec<At>> = vec![Vec::new(); self.items.len()];
-        for at in 0..self.items.len() {
+        for (at, count) in open.iter_mut().enumerate() {
             for upstream in self.waits_for(at) {
-                open[at] += 1;
+                *count += 1;
                 dependents[upstream].push(at);
             }
         }

@@ -278,9 +278,8 @@ impl Queue {
 
     /// [`Queue::state`] at a moment: a claim whose lease is over holds nothing back.
     pub fn state_at(&self, item: &Item, now: Timestamp) -> State {
-        match self.state(item) {
-            State::Claimed if item.claim.as_ref().is_some_and(|claim| claim.has_expired(now)) => State::Ready,
-            state => state,
-        }
+        let state = self.state(item);
+        let has_expired = item.claim.as_ref().is_some_and(|claim| claim.has_expired(now));
+        if state == State::Claimed && has_expired { State::Ready } else { state }
     }
 }

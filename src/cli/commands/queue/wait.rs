@@ -61,9 +61,16 @@ pub(super) fn wait(session: &Session<'_>, args: &args::Wait, ui: &mut Ui<'_>) ->
 }
 
 /// Where everything stands that can change the answer.
-fn places(session: &Session<'_>) -> Result<(Vec<ObjectName>, Option<ObjectName>, Option<ObjectName>), Failure> {
+#[derive(Debug, PartialEq, Eq)]
+struct Places {
+    logs: Vec<ObjectName>,
+    default: Option<ObjectName>,
+    head: Option<ObjectName>,
+}
+
+fn places(session: &Session<'_>) -> Result<Places, Failure> {
     let default = session.repo.default_branch()?.map(|(_, tip)| tip);
-    Ok((session.log().tips()?.all(), default, session.head()?.commit))
+    Ok(Places { logs: session.log().tips()?.all(), default, head: session.head()?.commit })
 }
 
 /// Reads the queue. A branch or commit that somebody waits for and that has arrived is recorded first.
