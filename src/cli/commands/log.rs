@@ -151,9 +151,8 @@ impl Graph {
         ancestors
     }
 
-    fn draw(&self, page: &mut Page<'_>, mut renderer: impl Renderer<usize, Output = String>) -> io::Result<()> {
-        for (at, Node { summary, live, queued }) in self.nodes.iter().enumerate() {
-            let glyph = if *live { "o" } else { "x" };
+    fn rows(&self, page: &Page<'_>) -> Vec<GraphRow> {
+        let row = |(at, Node { summary, live, queued }): (usize, &Node)| {
             let branch =
                 summary.branch.as_deref().map(|branch| format!(" on {}", visible_line(branch))).unwrap_or_default();
             let commit = summary.commit.map(|commit| format!(" at {}", commit.short())).unwrap_or_default();
@@ -165,20 +164,49 @@ impl Graph {
                 summary.status,
                 visible_line(summary.topic.as_str()),
             );
-            let drawn = renderer.next_row(at, self.parents(at), glyph.into(), message);
-            drawn.lines().try_for_each(|line| page.line(line.trim_end()))?;
-        }
-        Ok(())
+            GraphRow { parents: self.parents(at), glyph: if *live { "o" } else { "x" }, message }
+        };
+        self.nodes.iter().enumerate().map(row).collect()
     }
+}
+
+/// A row of a graph, which is numbered by its place.
+pub(super) struct GraphRow {
+    /// Rows below that it hangs on.
+    pub(super) parents: Vec<Ancestor<usize>>,
+    /// The knot.
+    pub(super) glyph: &'static str,
+    /// What stands beside it: visible text of one or more lines.
+    pub(super) message: String,
+}
+
+impl Lines {
+    /// Draws a graph.
+    pub(super) fn draw(self, page: &mut Page<'_>, rows: Vec<GraphRow>) -> io::Result<()> {
+        let renderer = GraphRowRenderer::new().output().with_min_row_height(2);
+        match self {
+            Self::Boxes => draw(page, renderer.build_box_drawing(), rows),
+            Self::Ascii => draw(page, renderer.build_ascii(), rows),
+        }
+    }
+}
+
+fn draw(
+    page: &mut Page<'_>,
+    mut renderer: impl Renderer<usize, Output = String>,
+    rows: Vec<GraphRow>,
+) -> io::Result<()> {
+    for (at, GraphRow { parents, glyph, message }) in rows.into_iter().enumerate() {
+        let drawn = renderer.next_row(at, parents, glyph.into(), message);
+        drawn.lines().try_for_each(|line| page.line(line.trim_end()))?;
+    }
+    Ok(())
 }
 
 impl Report for Graph {
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        let renderer = GraphRowRenderer::new().output().with_min_row_height(2);
-        match self.lines {
-            Lines::Boxes => self.draw(page, renderer.build_box_drawing()),
-            Lines::Ascii => self.draw(page, renderer.build_ascii()),
-        }
+        let rows = self.rows(page);
+        self.lines.draw(page, rows)
     }
 
     fn json(&self) -> Value {

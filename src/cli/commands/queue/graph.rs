@@ -1,12 +1,12 @@
 //! `queue list --graph`: what waits on what, those that wait above what they wait for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 
-use renderdag::{Ancestor, GraphRowRenderer, Renderer};
+use renderdag::Ancestor;
 use serde_json::Value;
 
-use super::super::log::Lines;
+use super::super::log::{GraphRow, Lines};
 use super::list::Listing;
 use crate::model::queue::{At, Prerequisite};
 use crate::model::visible_line;
@@ -65,21 +65,14 @@ impl Graph {
         order
     }
 
-    fn draw(&self, page: &mut Page<'_>, mut renderer: impl Renderer<usize, Output = String>) -> io::Result<()> {
+    fn rows(&self, page: &Page<'_>) -> Vec<GraphRow> {
         let order = self.order();
         let rows: HashMap<At, usize> = order.iter().enumerate().map(|(row, at)| (*at, row)).collect();
-        for (row, at) in order.iter().enumerate() {
-            let mut below: Vec<usize> = self
-                .upstream(*at, &rows)
-                .iter()
-                .filter_map(|at| rows.get(at))
-                .copied()
-                .filter(|at| *at > row)
-                .collect();
-            below.sort_unstable();
-            below.dedup();
+        let drawn = order.iter().enumerate().map(|(row, at)| {
+            let below = self.upstream(*at, &rows).into_iter().filter_map(|at| rows.get(&at)).copied();
+            let below: BTreeSet<usize> = below.filter(|below| *below > row).collect();
             let shown = self.listing.shown(*at);
-            let why = shown.why().map(|why| format!(" ({why})")).unwrap_or_default();
+            let why = shown.why().map(|why| format!(" ({})", visible_line(&why))).unwrap_or_default();
             let message = format!(
                 "{} {}{why}\n{}",
                 page.toned(Tone::Name, visible_line(&shown.item.label())),
@@ -87,21 +80,16 @@ impl Graph {
                 visible_line(shown.item.topic.as_str())
             );
             let glyph = if shown.state.is_finished() { "x" } else { "o" };
-            let parents = below.into_iter().map(Ancestor::Parent).collect();
-            let drawn = renderer.next_row(row, parents, glyph.into(), message);
-            drawn.lines().try_for_each(|line| page.line(line.trim_end()))?;
-        }
-        Ok(())
+            GraphRow { parents: below.into_iter().map(Ancestor::Parent).collect(), glyph, message }
+        });
+        drawn.collect()
     }
 }
 
 impl Report for Graph {
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        let renderer = GraphRowRenderer::new().output().with_min_row_height(2);
-        match self.lines {
-            Lines::Boxes => self.draw(page, renderer.build_box_drawing()),
-            Lines::Ascii => self.draw(page, renderer.build_ascii()),
-        }
+        let rows = self.rows(page);
+        self.lines.draw(page, rows)
     }
 
     fn json(&self) -> Value {
