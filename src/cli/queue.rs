@@ -1,21 +1,24 @@
 //! The queue of a session: read from the log through its snapshot, changed by events.
 
+mod lineage;
+mod refusals;
+
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::fmt;
 
 use super::error::{Code, Failure};
 use super::session::Session;
 use super::store::append_failure;
 use crate::log::{self, Append, AppendError, Appended, Description};
-use crate::model::queue::{
-    Action, Actor, At, Completion, Ending, Outcome, Prerequisite, Queue, QueueEvent, Refusal, Sighting, Spoken, State,
-};
-use crate::model::{AnomalyKind, EventId, ObjectName, Summary};
+use crate::model::queue::{Action, Actor, At, Ending, Prerequisite, Queue, QueueEvent, Sighting, Spoken, State};
+use crate::model::{AnomalyKind, EventId, ObjectName};
 use crate::ui::Ui;
 use crate::views::cache::{Index, OtherEvent};
 use crate::views::files::{Continuation, Mode};
 use crate::views::queue::Snapshot;
+
+pub(super) use lineage::superseding;
+use lineage::{completion, handoffs_named};
 
 /// How many events the snapshot may lag behind before a command that only reads saves it all the same.
 const TOLERATED_LAG: u32 = 1000;
@@ -403,66 +406,6 @@ impl Session<'_> {
     }
 }
 
-/// The handoffs that events name as prerequisites.
-fn handoffs_named(events: &[QueueEvent]) -> HashSet<EventId> {
-    let mut named = HashSet::new();
-    for event in events {
-        let after = match &event.action {
-            Action::Add(new) => &new.after,
-            Action::Item { step: crate::model::queue::Step::Link { added, .. }, .. } => added,
-            Action::Item { .. } | Action::Operation { .. } | Action::Observed { .. } => continue,
-        };
-        for prerequisite in after {
-            if let Prerequisite::Handoff(id) = prerequisite {
-                named.insert(*id);
-            }
-        }
-    }
-    named
-}
-
-/// Where the work of a handoff was completed first: in itself, or in one that supersedes, continues or was resumed
-/// from it.
-fn completion(index: &Index, handoff: &EventId) -> Result<Option<Completion>, Failure> {
-    let Some(start) = index.find(handoff)? else { return Ok(None) };
-    let mut family = HashSet::from([start]);
-    for position in start..index.len() {
-        let Some(row) = index.row(position)? else { continue };
-        if position != start && !index.closes(position)?.iter().any(|closed| family.contains(closed)) {
-            continue;
-        }
-        family.insert(position);
-        if !row.status.is_unfinished()
-            && let Some(id) = index.id_at(position)?
-        {
-            return Ok(Some(Completion { place: (row.effective, id) }));
-        }
-    }
-    Ok(None)
-}
-
-/// The handoffs that supersede one, newest first.
-pub(super) fn superseding(index: &Index, summary: &Summary) -> Result<Vec<Summary>, Failure> {
-    let Some(position) = index.find(&summary.id)? else { return Ok(Vec::new()) };
-    if index.is_live(position)? {
-        return Ok(Vec::new());
-    }
-    let mut found = Vec::new();
-    for row in index.newest_first() {
-        let row = row?;
-        if row.position == position {
-            break;
-        }
-        if index.closes(row.position)?.contains(&position) {
-            let later = index.summary(row.position)?;
-            if later.supersedes.iter().any(|link| link.id() == Some(summary.id)) {
-                found.push(later);
-            }
-        }
-    }
-    Ok(found)
-}
-
 /// A continuation on one line, as candidates are listed.
 pub(super) fn item_line(queue: &Queue, at: At) -> String {
     let item = queue.item(at);
@@ -473,48 +416,6 @@ pub(super) fn item_line(queue: &Queue, at: At) -> String {
 /// How a prerequisite stands, with what it is.
 pub(super) fn prerequisite_line(queue: &Queue, item: &crate::model::queue::Item, each: &Prerequisite) -> String {
     format!("{} {}", queue.spoken(each), queue.outcome(item, each))
-}
-
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
-        let failure = |code| Self::because(code, &refusal);
-        match &refusal {
-            Refusal::NotHolder { holder, until, .. } => failure(Code::NotHolder)
-                .hint("wait until the lease ends, or take it away with 'git handoff queue release --force'")
-                .detail("holder", holder.as_str())
-                .detail("until", until.to_string()),
-            Refusal::Beaten { holder, .. } => failure(Code::NotHolder).detail("holder", holder.as_str()),
-            Refusal::Cycle { path } => failure(Code::Cycle)
-                .hint("drop one of the dependencies: git handoff queue link ITEM --drop continuation:OTHER")
-                .detail("cycle", path.clone()),
-            Refusal::NameTaken { name, item } => failure(Code::NameTaken)
-                .hint("to let it wait for more: git handoff queue link ITEM --after PREREQ")
-                .detail("name", name.as_str())
-                .detail("item", item.as_str()),
-            Refusal::WrongState { state, .. } => {
-                let failure = failure(Code::WrongState).detail("state", state.as_str());
-                if *state == State::Stopped {
-                    failure.hint("when its prerequisites can succeed again: git handoff queue retry ITEM")
-                } else {
-                    failure
-                }
-            }
-            Refusal::StillBad { prerequisite, outcome, .. } => {
-                let hint = if *outcome == Outcome::Stopped { "what stopped that one" } else { "that" };
-                failure(Code::WrongState)
-                    .hint(format!(
-                        "retry {hint} first, or drop the dependency: git handoff queue link ITEM --drop PREREQ"
-                    ))
-                    .detail("prerequisite", prerequisite.as_str())
-                    .detail("outcome", outcome.as_str())
-            }
-            Refusal::NoSuchPrerequisite { .. } => failure(Code::NotFound),
-            Refusal::NotClaimed { .. }
-            | Refusal::Running { .. }
-            | Refusal::NotRunning { .. }
-            | Refusal::OtherHandoff { .. } => failure(Code::WrongState),
-        }
-    }
 }
 
 /// The end that a word means.

@@ -1,12 +1,12 @@
 //! The fold: events in the log's order, each of which either fits or becomes a conflict.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::checks::Doing;
-use super::event::{Action, NewItem, QueueEvent, RunStep, Sighting, StartFacts, Step};
-use super::item::{Claim, Conflict, End, Item, Mark, Observation, Operation, RunEnd, Start, Stop};
+use super::event::{Action, NewItem, QueueEvent, Sighting, StartFacts, Step};
+use super::item::{Claim, Conflict, End, Item, Mark, Observation, Start, Stop};
 use super::refusal::Refusal;
-use super::words::{ClaimMode, Ending, Label, Lease, Outcome, Prerequisite};
+use super::words::{ClaimMode, Ending, Lease, Outcome, Prerequisite};
 use super::{At, Queue};
 use crate::model::EventId;
 
@@ -40,13 +40,13 @@ impl Queue {
     }
 
     /// Which continuations wait for what. Only what can fail is entered.
-    fn waiting_for(&mut self) -> &mut HashMap<Prerequisite, Vec<At>> {
+    fn waiting_for(&mut self) -> &mut HashMap<Prerequisite, BTreeSet<At>> {
         let items = &self.items;
         self.waiting_for.get_or_insert_with(|| {
-            let mut waiting: HashMap<Prerequisite, Vec<At>> = HashMap::new();
+            let mut waiting: HashMap<Prerequisite, BTreeSet<At>> = HashMap::new();
             for (at, item) in items.iter().enumerate() {
                 for prerequisite in item.after.iter().filter(|prerequisite| prerequisite.can_fail()) {
-                    waiting.entry(prerequisite.clone()).or_default().push(at);
+                    waiting.entry(prerequisite.clone()).or_default().insert(at);
                 }
             }
             waiting
@@ -55,7 +55,7 @@ impl Queue {
 
     fn enter(&mut self, prerequisite: &Prerequisite, at: At) {
         if prerequisite.can_fail() {
-            self.waiting_for().entry(prerequisite.clone()).or_default().push(at);
+            self.waiting_for().entry(prerequisite.clone()).or_default().insert(at);
         }
     }
 
@@ -181,7 +181,7 @@ impl Queue {
         self.items[at].after.retain(|prerequisite| !dropped.contains(prerequisite));
         for prerequisite in dropped {
             if let Some(waiting) = self.waiting_for().get_mut(prerequisite) {
-                waiting.retain(|other| *other != at);
+                waiting.remove(&at);
             }
         }
         self.stop_if_bad(at);
@@ -325,7 +325,7 @@ impl Queue {
     }
 
     /// Stops all that waits for something that went wrong, however far.
-    fn stop_dependents(&mut self, prerequisite: Prerequisite, outcome: Outcome, reach: Reach) {
+    pub(super) fn stop_dependents(&mut self, prerequisite: Prerequisite, outcome: Outcome, reach: Reach) {
         // What is looked through, and what stops those behind it.
         let cause = Stop { prerequisite: prerequisite.clone(), outcome };
         let mut gone = vec![(prerequisite, cause)];
@@ -343,58 +343,11 @@ impl Queue {
             }
         }
     }
-
-    fn run_operation(&mut self, event: &QueueEvent, name: &Label, step: &RunStep) {
-        let created = event.origin.created;
-        if let Err(refusal) = self.may_run(name, step) {
-            let verb = match step {
-                RunStep::Start => "op start",
-                RunStep::End { .. } => "op end",
-            };
-            let conflict = conflict(event, verb, &event.origin.by.identity, &refusal);
-            if let Some(operation) = self.operations.get_mut(name) {
-                operation.last = event.id;
-                operation.conflicts.push(conflict);
-            }
-            return;
-        }
-        let by = event.origin.by.clone();
-        let operation = self.operations.entry(name.clone()).or_insert_with(|| Operation {
-            last: event.id,
-            started: created,
-            by: by.clone(),
-            ended: None,
-            conflicts: Vec::new(),
-        });
-        operation.last = event.id;
-        match step {
-            RunStep::Start => {
-                (operation.started, operation.by, operation.ended) = (created, by, None);
-            }
-            RunStep::End { ending, run } => {
-                operation.ended = Some(RunEnd { ending: *ending, created, run: run.clone() });
-                if *ending != Ending::Succeeded {
-                    self.stop_dependents(Prerequisite::Operation(name.clone()), ending.outcome(), Reach::ToTheDone);
-                }
-            }
-        }
-    }
-
-    pub(super) fn may_run(&self, name: &Label, step: &RunStep) -> Result<(), Refusal> {
-        let Some(operation) = self.operations.get(name) else { return Ok(()) };
-        match (step, &operation.ended) {
-            (RunStep::Start, None) => Err(Refusal::Running { name: name.to_string(), since: operation.started }),
-            (RunStep::End { .. }, Some(end)) => {
-                Err(Refusal::NotRunning { name: name.to_string(), outcome: end.ending.outcome() })
-            }
-            (RunStep::Start, Some(_)) | (RunStep::End { .. }, None) => Ok(()),
-        }
-    }
 }
 
 /// How far a failure goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+pub(super) enum Reach {
     /// What has started has nothing to fear from it.
     ToTheDone,
     /// A success that was taken back makes doubtful what stands on it: what waits for that is stopped too.
@@ -424,7 +377,7 @@ fn plain_conflict(event: &QueueEvent, verb: &str, by: &str) -> Conflict {
     }
 }
 
-fn conflict(event: &QueueEvent, verb: &str, by: &str, refusal: &Refusal) -> Conflict {
+pub(super) fn conflict(event: &QueueEvent, verb: &str, by: &str, refusal: &Refusal) -> Conflict {
     let lost_to = refusal.lost_to().filter(|_| matches!(verb, "claim" | "start")).map(str::to_owned);
     Conflict { why: refusal.to_string(), lost_to, ..plain_conflict(event, verb, by) }
 }

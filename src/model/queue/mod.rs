@@ -13,11 +13,12 @@ mod event;
 mod fold;
 mod item;
 mod refusal;
+mod runs;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::{EventId, IdPrefix, Timestamp};
@@ -48,8 +49,9 @@ pub struct Queue {
     folded: u32,
     last: Option<Place>,
     by_id: ById,
-    /// Made when the first event is folded: who only reads needs it not.
-    waiting_for: Option<HashMap<Prerequisite, Vec<At>>>,
+    /// Made when the first event is folded: who only reads needs it not. Sorted, so that a queue that was kept goes on
+    /// exactly as one that was not.
+    waiting_for: Option<HashMap<Prerequisite, BTreeSet<At>>>,
 }
 
 /// What everything else follows from; the maps are derived.
