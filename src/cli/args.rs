@@ -1,8 +1,15 @@
 //! The command line. What is said here is the reference: `-h`, the man page and the completions come from it.
 
+mod queue;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+
+pub use queue::{
+    Acting, Add, Claim, Finish, Item, Link, Op, OpCommand, OpRun, Operation, Queue, QueueCommand, QueueList, Release,
+    Run, Start, Wait,
+};
 
 /// Record what a coding-agent session leaves behind, and continue from it in the next one
 #[derive(Debug, Parser)]
@@ -87,6 +94,10 @@ pub enum Command {
     /// Install, remove and show the git hooks
     #[command(subcommand)]
     Hooks(Hooks),
+    /// Queue work behind prerequisites, claim it, start it once
+    Queue(Queue),
+    /// Record how operations went that queued work waits for
+    Op(Op),
 }
 
 /// `create`

@@ -66,6 +66,22 @@ pub enum Code {
     GoalOpen,
     /// Hooks are not written where somebody else's files are.
     HooksInTheWay,
+    /// A later handoff supersedes the one that is pinned.
+    HandoffSuperseded,
+    /// The state of a continuation or an operation does not allow it.
+    WrongState,
+    /// A continuation would wait for itself.
+    Cycle,
+    /// Another unfinished continuation has the name.
+    NameTaken,
+    /// Somebody else holds the continuation.
+    NotHolder,
+    /// What was waited for did not happen in time.
+    TimedOut,
+    /// The caller's own command failed.
+    CommandFailed,
+    /// The remote cannot be asked.
+    Remote,
 }
 
 impl Code {
@@ -97,6 +113,14 @@ impl Code {
         Self::ProblemsFound,
         Self::GoalOpen,
         Self::HooksInTheWay,
+        Self::HandoffSuperseded,
+        Self::WrongState,
+        Self::Cycle,
+        Self::NameTaken,
+        Self::NotHolder,
+        Self::TimedOut,
+        Self::CommandFailed,
+        Self::Remote,
     ];
 
     /// The name in JSON.
@@ -128,21 +152,30 @@ impl Code {
             Self::ProblemsFound => "PROBLEMS_FOUND",
             Self::GoalOpen => "GOAL_OPEN",
             Self::HooksInTheWay => "HOOKS_IN_THE_WAY",
+            Self::HandoffSuperseded => "HANDOFF_SUPERSEDED",
+            Self::WrongState => "WRONG_STATE",
+            Self::Cycle => "CYCLE",
+            Self::NameTaken => "NAME_TAKEN",
+            Self::NotHolder => "NOT_HOLDER",
+            Self::TimedOut => "TIMED_OUT",
+            Self::CommandFailed => "COMMAND_FAILED",
+            Self::Remote => "REMOTE",
         }
     }
 
     /// The exit code of the process.
     pub fn exit(self) -> u8 {
         match self {
-            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged | Self::ProblemsFound => {
-                1
-            }
+            Self::Io | Self::StorageFull | Self::NotWritable | Self::Git | Self::CacheDamaged => 1,
+            Self::ProblemsFound | Self::CommandFailed => 1,
             Self::Usage | Self::BadInput => 2,
             Self::NotFound | Self::Ambiguous => 3,
             Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative | Self::GoalOpen | Self::HooksInTheWay => 4,
+            Self::HandoffSuperseded | Self::WrongState | Self::Cycle | Self::NameTaken => 4,
             Self::SecretFound => 5,
             Self::Stale => 6,
-            Self::Contended => 7,
+            Self::Contended | Self::NotHolder | Self::TimedOut => 7,
+            Self::Remote => 8,
             Self::NoRepository | Self::UnsafeRepository => 9,
             Self::HandoffMissing | Self::HandoffTampered | Self::LogDamaged => 10,
             Self::ScannerFailed | Self::SigningFailed | Self::EditorFailed => 1,

@@ -13,6 +13,7 @@ mod last_tip;
 mod marker;
 mod place;
 mod publish;
+mod queue;
 mod record;
 mod rewrites;
 mod scanner;
@@ -100,6 +101,8 @@ fn dispatch(env: &Env, cli: &Cli, ui: &mut Ui<'_>) -> Result<(), Failure> {
         Command::Auto(args) => commands::auto::run(&open()?, args, ui),
         Command::Goal(args) => commands::goal::run(&open()?, args, ui),
         Command::Hooks(args) => commands::hooks::run(&open()?, args, ui),
+        Command::Queue(args) => commands::queue::run(&open()?, args, ui),
+        Command::Op(args) => commands::op::run(&open()?, args, ui),
     }
 }
 

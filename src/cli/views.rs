@@ -210,7 +210,7 @@ impl Session<'_> {
             mode,
             effect,
             lanes: &self.lanes,
-            continuations: &[],
+            continuations: &|index| self.queued_work(index).map_err(boxed),
             fresh,
             document: &|summary| self.document(summary).map_err(boxed),
             render: &|handoff, names| document::render(handoff, &rendered_names(names)),

@@ -8,6 +8,7 @@
 //! `XDG_CONFIG_HOME`, `GIT_CONFIG_*`, `GIT_CEILING_DIRECTORIES`). Which repository is meant and who the user is do
 //! not come from there: the caller says so in [`Locate`].
 
+pub mod caller;
 mod changes;
 mod config;
 mod content;

@@ -10,6 +10,7 @@ mod codec;
 pub mod envelope;
 mod join;
 mod order;
+pub mod queue;
 mod read;
 mod rescue;
 pub mod rewrite;

@@ -11,6 +11,7 @@ mod event;
 mod handoff;
 mod id;
 pub mod paths;
+pub mod queue;
 pub mod reference;
 pub mod rewrite;
 pub mod score;

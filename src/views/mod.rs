@@ -6,3 +6,4 @@
 pub mod cache;
 pub mod files;
 pub mod notes;
+pub mod queue;

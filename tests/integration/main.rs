@@ -3,6 +3,7 @@
 #[path = "../sandbox/mod.rs"]
 mod sandbox;
 
+mod acceptance;
 mod agent;
 mod approve;
 mod auto;
@@ -18,6 +19,7 @@ mod import;
 mod input;
 mod list;
 mod output;
+mod queue;
 mod recover;
 mod resume;
 mod rewrites;

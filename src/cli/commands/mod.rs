@@ -14,6 +14,8 @@ pub(super) mod hooks;
 pub(super) mod import;
 pub(super) mod list;
 pub(super) mod log;
+pub(super) mod op;
+pub(super) mod queue;
 pub(super) mod recover;
 pub(super) mod resume;
 pub(super) mod shell;

@@ -47,7 +47,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Resume, ui: &mut U
 
 /// Whether the body is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Body {
+pub(in crate::cli) enum Body {
     Shown,
     LeftOut,
 }
@@ -59,7 +59,7 @@ impl Body {
 }
 
 /// A handoff and why it was chosen.
-pub(super) struct Choice {
+pub(in crate::cli) struct Choice {
     /// The handoff.
     pub(super) summary: Summary,
     reason: String,
@@ -68,7 +68,12 @@ pub(super) struct Choice {
 
 impl Choice {
     fn named(summary: Summary) -> Self {
-        Self { summary, reason: "it was named".into(), others: Vec::new() }
+        Self::because(summary, "it was named")
+    }
+
+    /// A handoff that something else chose.
+    pub(in crate::cli) fn because(summary: Summary, reason: impl Into<String>) -> Self {
+        Self { summary, reason: reason.into(), others: Vec::new() }
     }
 }
 
@@ -168,8 +173,10 @@ fn nothing(session: &Session<'_>, index: &Index, what: &Absent) -> Result<Failur
 }
 
 /// A handoff with all that its reader needs to know about it.
-struct Packet {
-    summary: Summary,
+pub(in crate::cli) struct Packet {
+    pub(in crate::cli) summary: Summary,
+    /// What else the envelope says.
+    pub(in crate::cli) more: Vec<Fact>,
     handoff: Handoff,
     markdown: String,
     lineage: Vec<String>,
@@ -186,7 +193,17 @@ struct Packet {
 }
 
 impl Packet {
-    fn open(session: &Session<'_>, index: &Index, choice: Choice, head: &Head, body: Body) -> Result<Self, Failure> {
+    /// Reads the handoff, checked against its id, and compares it with where we are.
+    ///
+    /// # Errors
+    /// When the body is missing or damaged.
+    pub(in crate::cli) fn open(
+        session: &Session<'_>,
+        index: &Index,
+        choice: Choice,
+        head: &Head,
+        body: Body,
+    ) -> Result<Self, Failure> {
         let Choice { summary, reason, others } = choice;
         let handoff = session.document(&summary)?;
         let markdown = session.markdown(index, &summary, &handoff)?;
@@ -202,6 +219,7 @@ impl Packet {
             lanes: session.lanes.clone(),
             views_are_behind: session.views_are_behind(index),
             only: OnlyIn::of(session, &summary),
+            more: Vec::new(),
             summary,
             handoff,
             markdown,
@@ -248,6 +266,7 @@ impl Packet {
         facts.extend(self.standing.sentences().into_iter().map(|sentence| fact("Because", sentence)));
         facts.extend([fact("Now", self.now.clone()), fact("Chosen", self.reason.clone())]);
         facts.extend(self.others.iter().map(|other| fact("Also", one_line(other))));
+        facts.extend(self.more.iter().map(|more| fact(more.name, more.value.clone())));
         facts
     }
 }

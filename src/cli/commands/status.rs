@@ -10,7 +10,8 @@ use super::super::goal::Goal;
 use super::super::session::{Session, one_line};
 use super::hooks::HooksState;
 use super::list::item_json;
-use crate::model::{Anomaly, Lanes, Summary, visible_line};
+use crate::model::queue::{Queue, State};
+use crate::model::{Anomaly, Lanes, Summary, Timestamp, visible_line};
 use crate::ui::{Page, Report, Ui};
 use crate::views::cache::Index;
 
@@ -28,6 +29,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), 
             unresolved_approvals: unresolved_approvals(session, index)?,
             recorded: index.handoff_count(),
             drafts: Drafts::new(&session.repo.state_dir()).count(),
+            queue: Counts::of(&session.queue(index)?, session.now()),
             spooled: session.spooled()?.iter().map(|spooled| spooled.commit.entries.len()).sum(),
             unpublished: None,
             goal: None,
@@ -74,6 +76,21 @@ fn unresolved_approvals(session: &Session<'_>, index: &Index) -> Result<Vec<Stri
     Ok(session.approvals(index, |id| !is_known(id))?.handoffs().map(ToString::to_string).collect())
 }
 
+/// How many continuations stand where somebody may have to act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Counts {
+    ready: usize,
+    waiting: usize,
+    stopped: usize,
+}
+
+impl Counts {
+    fn of(queue: &Queue, now: Timestamp) -> Self {
+        let count = |state| queue.items().iter().filter(|item| queue.state_at(item, now) == state).count();
+        Self { ready: count(State::Ready), waiting: count(State::Waiting), stopped: count(State::Stopped) }
+    }
+}
+
 struct Status {
     recommended: Option<Summary>,
     live: usize,
@@ -82,6 +99,7 @@ struct Status {
     unresolved_approvals: Vec<String>,
     recorded: u32,
     drafts: usize,
+    queue: Counts,
     spooled: usize,
     unpublished: Option<usize>,
     goal: Option<Goal>,
@@ -102,6 +120,10 @@ impl Report for Status {
             None => page.line("No handoff is recorded here yet. To make one: git handoff create")?,
         }
         page.line(format!("Handoffs: {} recorded, {} live", self.recorded, self.live))?;
+        if self.queue != Counts::default() {
+            let Counts { ready, waiting, stopped } = self.queue;
+            page.line(format!("Queue: {ready} ready, {waiting} waiting, {stopped} stopped (git handoff queue list)"))?;
+        }
         if self.drafts > 0 {
             page.line(format!("Drafts: {} (seal one with: git handoff create --from FILE)", self.drafts))?;
         }
@@ -130,7 +152,11 @@ impl Report for Status {
             "unpublished": self.unpublished,
             "unresolved_approvals": self.unresolved_approvals,
             "goal": self.goal.as_ref().map(Goal::json),
-            "queue": null,
+            "queue": {
+                "ready": self.queue.ready,
+                "waiting": self.queue.waiting,
+                "stopped": self.queue.stopped,
+            },
             "hooks": self.hooks.as_ref().map(HooksState::json),
         })
     }

@@ -204,12 +204,23 @@ impl Index {
 
     /// The events that are not handoffs, in the log's order.
     pub fn other_events(&self) -> Result<Vec<OtherEvent>, CacheError> {
-        let read = |row: row::Row| {
-            let (Identity { id, commit, blob, .. }, rest) = self.heap.get(&row)?;
-            let kind = heap::read_kind(&rest)?;
-            Ok(OtherEvent { id, kind, blob, recorded_in: commit, effective: row.effective })
-        };
-        self.of_kind(Kind::Event, self.state.events)?.into_iter().map(read).collect()
+        self.last_other_events(self.state.events)
+    }
+
+    fn other_event(&self, row: row::Row) -> Result<OtherEvent, CacheError> {
+        let (Identity { id, commit, blob, .. }, rest) = self.heap.get(&row)?;
+        let kind = heap::read_kind(&rest)?;
+        Ok(OtherEvent { id, kind, blob, recorded_in: commit, effective: row.effective })
+    }
+
+    /// How many events there are that are not handoffs.
+    pub fn other_event_count(&self) -> u32 {
+        self.state.events
+    }
+
+    /// The last `count` of [`Index::other_events`].
+    pub fn last_other_events(&self, count: u32) -> Result<Vec<OtherEvent>, CacheError> {
+        self.of_kind(Kind::Event, count)?.into_iter().map(|row| self.other_event(row)).collect()
     }
 
     /// What lists show of the handoff at a position.

@@ -116,8 +116,8 @@ pub struct Refresh<'a> {
     pub effect: Effect,
     /// The directories of the agents.
     pub lanes: &'a Lanes,
-    /// Queued work that the index over all lanes shows.
-    pub continuations: &'a [Continuation],
+    /// The queued work that the index over all lanes shows, as the log that is shown has it.
+    pub continuations: &'a dyn Fn(&Index) -> Result<Vec<Continuation>, BoxError>,
     /// Loads the index. It is called when no other refresh of this work tree can run, so that the last of many
     /// leaves the views right.
     pub fresh: &'a dyn Fn() -> Result<Index, BoxError>,
@@ -154,6 +154,9 @@ pub enum ViewError {
     /// The metadata cache failed in the middle.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// The queue could not be read.
+    #[error("the queue could not be read")]
+    Queue(#[source] BoxError),
     /// The index could not be loaded.
     #[error("the log's index could not be loaded")]
     Index(#[source] BoxError),

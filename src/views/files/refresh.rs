@@ -339,7 +339,8 @@ impl Work<'_> {
         }
         if !all.recent.is_empty() {
             let request = self.placing.request;
-            self.write_index(ALL_INDEX, &markdown::all_index(request.lanes, &all, request.continuations));
+            let queued = (request.continuations)(self.placing.index).map_err(ViewError::Queue)?;
+            self.write_index(ALL_INDEX, &markdown::all_index(request.lanes, &all, &queued));
         }
         Ok(())
     }

@@ -126,7 +126,7 @@ impl World {
             layout: self.layout,
             mode,
             lanes: &self.lanes,
-            continuations,
+            continuations: &|_| Ok(continuations.to_vec()),
             fresh: &|| {
                 let mut index = Index::empty(&self.lanes);
                 index.extend(log(), None)?;
@@ -564,7 +564,7 @@ fn figures() {
                 layout: world.layout,
                 mode,
                 lanes: &world.lanes,
-                continuations: &[],
+                continuations: &|_| Ok(Vec::new()),
                 fresh: &|| Ok(Index::load(&cache, &world.lanes)),
                 document: &|summary| Ok(document(&New { topic: summary.topic.as_str(), ..CODEX })),
                 render: &render,
