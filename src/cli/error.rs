@@ -50,6 +50,12 @@ pub enum Code {
     HandoffMissing,
     /// The document of a handoff does not match its id.
     HandoffTampered,
+    /// The remote gives no answer.
+    RemoteUnreachable,
+    /// The remote does not take what it is offered.
+    RemoteRejected,
+    /// What stands where a log should be is none.
+    LogInvalid,
 }
 
 impl Code {
@@ -73,6 +79,9 @@ impl Code {
         Self::CacheDamaged,
         Self::HandoffMissing,
         Self::HandoffTampered,
+        Self::RemoteUnreachable,
+        Self::RemoteRejected,
+        Self::LogInvalid,
     ];
 
     /// The name in JSON.
@@ -96,6 +105,9 @@ impl Code {
             Self::CacheDamaged => "CACHE_DAMAGED",
             Self::HandoffMissing => "HANDOFF_MISSING",
             Self::HandoffTampered => "HANDOFF_TAMPERED",
+            Self::RemoteUnreachable => "REMOTE_UNREACHABLE",
+            Self::RemoteRejected => "REMOTE_REJECTED",
+            Self::LogInvalid => "LOG_INVALID",
         }
     }
 
@@ -108,8 +120,9 @@ impl Code {
             Self::ScoreTooLow | Self::TooLarge | Self::NotAuthoritative => 4,
             Self::SecretFound => 5,
             Self::Contended => 7,
+            Self::RemoteUnreachable | Self::RemoteRejected => 8,
             Self::NoRepository | Self::UnsafeRepository => 9,
-            Self::HandoffMissing | Self::HandoffTampered => 10,
+            Self::HandoffMissing | Self::HandoffTampered | Self::LogInvalid => 10,
         }
     }
 }

@@ -4,11 +4,13 @@ pub mod args;
 mod commands;
 mod compose;
 mod drafts;
+mod duration;
 mod error;
 mod judge;
 mod marker;
 mod place;
 mod session;
+mod sharing;
 mod store;
 mod views;
 
@@ -69,6 +71,8 @@ fn dispatch(env: &Env, cli: &Cli, ui: &mut Ui<'_>) -> Result<(), Failure> {
         Command::Demo => commands::demo::run(env, ui),
         Command::Completions(args) => commands::shell::completions(args, ui),
         Command::Man(args) => commands::shell::man(args, ui),
+        Command::Sync(args) => commands::sync::run(&open()?, args, ui),
+        Command::Waive(args) => commands::waive::run(&open()?, args, ui),
     }
 }
 

@@ -8,16 +8,19 @@
 //! `XDG_CONFIG_HOME`, `GIT_CONFIG_*`, `GIT_CEILING_DIRECTORIES`). Which repository is meant and who the user is do
 //! not come from there: the caller says so in [`Locate`].
 
+mod ancestry;
 mod changes;
 mod config;
 mod history;
 mod identity;
 mod notes;
+mod notes_join;
 mod objects;
 mod path;
 mod process;
 mod refs;
 mod refs_with_git;
+mod remote;
 mod repo;
 mod revision;
 mod status;
@@ -32,10 +35,12 @@ pub use config::ConfigError;
 pub use history::{CommitInfo, HistoryError};
 pub use identity::Identity;
 pub use notes::{EditNote, NotesError};
+pub use notes_join::{JoinedNotes, UnionNotes};
 pub use objects::{CommitObject, EntryMode, ObjectError, TreeEntry};
 pub use process::{Command, CommandError, Output, Running};
 pub(crate) use refs::pause;
 pub use refs::{Durability, Expected, RefError, Reflog};
+pub use remote::{Dialling, Remote, RemoteError, Tracked, Verdict, without_credentials};
 pub use repo::{Head, Locate, OpenError, Repo};
 pub use status::{StatusRun, WorkTreeState};
 pub(crate) use write::Refusal;

@@ -11,6 +11,7 @@ mod join;
 mod order;
 mod read;
 mod spool;
+mod waiver;
 
 #[cfg(test)]
 mod fixture;
@@ -20,6 +21,7 @@ pub use join::{JoinError, Joined};
 pub use order::effective;
 pub use read::{Tips, Walk};
 pub use spool::{Spool, SpoolError, Spooled, TakeIn, TakeInError, TakenIn};
+pub use waiver::{WAIVER, waived, waiver};
 
 use crate::git::Repo;
 

@@ -13,4 +13,5 @@ mod output;
 mod resume;
 mod shapes;
 mod show;
+mod sync;
 mod views;

@@ -9,6 +9,8 @@ pub(super) mod resume;
 pub(super) mod shell;
 pub(super) mod show;
 pub(super) mod status;
+pub(super) mod sync;
+pub(super) mod waive;
 
 use crate::model::Anomaly;
 use crate::ui::Ui;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::super::drafts::Drafts;
 use super::super::error::Failure;
 use super::super::session::{Session, one_line};
+use super::super::sharing::Shared;
 use super::list::item_json;
 use crate::model::{Anomaly, Lanes, Summary, visible_line};
 use crate::ui::{Page, Report, Ui};
@@ -26,11 +27,11 @@ pub(in crate::cli) fn run(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), 
             recorded: index.handoff_count(),
             drafts: Drafts::new(&session.repo.state_dir()).count(),
             spooled: session.spooled()?.iter().map(|spooled| spooled.commit.entries.len()).sum(),
-            unpublished: None,
+            shared: None,
             lanes: session.lanes.clone(),
         })
     })?;
-    status.unpublished = session.unpublished()?;
+    status.shared = session.shared()?;
     super::warn_of_stale_views(status.views_are_behind, ui);
     super::warn_of_anomalies(&status.anomalies, ui);
     Ok(ui.answer(&status)?)
@@ -67,7 +68,7 @@ struct Status {
     recorded: u32,
     drafts: usize,
     spooled: usize,
-    unpublished: Option<usize>,
+    shared: Option<Shared>,
     lanes: Lanes,
 }
 
@@ -90,9 +91,14 @@ impl Report for Status {
         if self.spooled > 0 {
             page.line(format!("Spooled: {} (the next command that can write takes them into the log)", self.spooled))?;
         }
-        match self.unpublished {
-            Some(0) | None => Ok(()),
-            Some(count) => page.line(format!("Unpublished: {count}")),
+        let Some(Shared { remote, unpublished, unjoined }) = &self.shared else { return Ok(()) };
+        let remote = visible_line(remote);
+        if *unjoined > 0 {
+            page.line(format!("Fetched and not joined yet: {unjoined} (the next command that writes joins them)"))?;
+        }
+        match unpublished {
+            0 => Ok(()),
+            count => page.line(format!("Unpublished: {count} (to share with {remote}: git handoff sync)")),
         }
     }
 
@@ -103,7 +109,9 @@ impl Report for Status {
             "recorded": self.recorded,
             "drafts": self.drafts,
             "spooled": self.spooled,
-            "unpublished": self.unpublished,
+            "unpublished": self.shared.as_ref().map(|shared| shared.unpublished),
+            "unjoined": self.shared.as_ref().map(|shared| shared.unjoined),
+            "remote": self.shared.as_ref().map(|shared| &shared.remote),
             "goal": null,
             "queue": null,
             "hooks": null,
