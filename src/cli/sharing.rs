@@ -103,7 +103,7 @@ impl Session<'_> {
         })
     }
 
-    /// A remote, ready to share with; its deadline begins now.
+    /// A remote, ready to share with.
     ///
     /// # Errors
     /// When none has this name.

@@ -1,6 +1,7 @@
 //! The network, through the user's own git: with their credentials, ssh and proxies. Nothing here ever asks a question,
 //! and everything ends by a deadline.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::{Command, CommandError, Output, RefError, Repo};
@@ -72,18 +73,19 @@ pub enum Verdict {
     Refused(String),
 }
 
-/// A configured remote, called once or several times within one deadline.
+/// A configured remote. Its deadline is for the time that all calls take together.
 #[derive(Debug)]
 pub struct Remote<'r> {
     repo: &'r Repo,
     name: String,
     ssh: Option<String>,
     patience: Duration,
-    end: Instant,
+    /// How much of it the network has taken. What this process does between two calls does not count.
+    spent: Cell<Duration>,
 }
 
 impl Repo {
-    /// The remote with this name; `None` when none is configured. The deadline begins now.
+    /// The remote with this name; `None` when none is configured.
     pub fn remote(&self, name: &str, dialling: &Dialling) -> Option<Remote<'_>> {
         let known = self.remotes().iter().any(|remote| remote == name) && !name.starts_with('-');
         known.then(|| Remote {
@@ -91,7 +93,7 @@ impl Repo {
             name: name.to_owned(),
             ssh: dialling.ssh.as_deref().and_then(batch_mode),
             patience: dialling.patience,
-            end: Instant::now() + dialling.patience,
+            spent: Cell::default(),
         })
     }
 
@@ -130,7 +132,7 @@ impl Remote<'_> {
 
     /// How much time is left.
     pub fn time_left(&self) -> Duration {
-        self.end.saturating_duration_since(Instant::now())
+        self.patience.saturating_sub(self.spent.get())
     }
 
     /// Brings these refs and says where they stand there, in the same order; `None` for one that it does not have. Only
@@ -145,8 +147,7 @@ impl Remote<'_> {
             if wanted.is_empty() {
                 break;
             }
-            let output = self.fetch_command(&wanted).output();
-            let output = self.timely(output)?;
+            let output = self.call(self.fetch_command(&wanted))?;
             if output.code == Some(0) {
                 break;
             }
@@ -195,7 +196,7 @@ impl Remote<'_> {
     /// See [`RemoteError`].
     pub fn look(&self, names: &[&str]) -> Result<Vec<Option<ObjectName>>, RemoteError> {
         let command = self.command("ls-remote").args(["--quiet", "--refs", "--end-of-options"]).arg(&self.name);
-        let output = self.timely(command.args(names.iter().copied()).output())?;
+        let output = self.call(command.args(names.iter().copied()))?;
         if output.code != Some(0) {
             return Err(self.failed(&output));
         }
@@ -212,7 +213,7 @@ impl Remote<'_> {
     /// See [`RemoteError`].
     pub fn fetch_objects(&self, theirs: &str) -> Result<(), RemoteError> {
         let nowhere = Tracked { theirs: theirs.to_owned(), ours: String::new() };
-        let output = self.timely(self.fetch_command(&[&nowhere]).output())?;
+        let output = self.call(self.fetch_command(&[&nowhere]))?;
         if output.code == Some(0) { Ok(()) } else { Err(self.failed(&output)) }
     }
 
@@ -240,7 +241,7 @@ impl Remote<'_> {
             .args(options)
             .arg(&self.name)
             .args(refspecs);
-        let output = self.timely(command.output())?;
+        let output = self.call(command)?;
         let report = String::from_utf8_lossy(&output.stdout).into_owned();
         let verdicts: Option<Vec<Verdict>> =
             offered.iter().map(|(_, name)| report.lines().find_map(|line| verdict(line, name, &output))).collect();
@@ -264,7 +265,10 @@ impl Remote<'_> {
         }
     }
 
-    fn timely(&self, output: Result<Output, CommandError>) -> Result<Output, RemoteError> {
+    fn call(&self, command: Command) -> Result<Output, RemoteError> {
+        let begin = Instant::now();
+        let output = command.output();
+        self.spent.set(self.spent.get() + begin.elapsed());
         output.map_err(|error| match error {
             CommandError::TimedOut { .. } => RemoteError::TimedOut { remote: self.name.clone(), after: self.patience },
             other @ (CommandError::NotStarted { .. }
