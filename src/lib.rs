@@ -10,6 +10,7 @@
 //! - [`git`]: the one door to git
 //! - [`log`]: the append-only event log under `refs/handoffs/log`
 //! - [`views`]: files in the work tree, notes, the metadata cache
+//! - [`sync`]: sharing over git remotes
 //! - [`agents`]: which runtime is this
 //! - [`hooks`]: the git hooks: install, inspect, remove
 //! - [`ui`]: how answers and talk are written
@@ -26,6 +27,8 @@ pub mod git;
 
 pub mod log;
 pub mod views;
+
+pub mod sync;
 
 pub mod agents;
 pub mod hooks;

@@ -98,6 +98,10 @@ pub enum Command {
     Queue(Queue),
     /// Record how operations went that queued work waits for
     Op(Op),
+    /// Share handoffs with a remote: fetch, join, publish
+    Sync(Sync),
+    /// Say of a finding of the secret scan that it is no secret, so that the log may be published
+    Waive(Waive),
 }
 
 /// `create`
@@ -529,6 +533,42 @@ pub struct HooksRemove {
     /// Remove the lines in info/exclude and the private state too; never the refs
     #[arg(long)]
     pub purge: bool,
+}
+
+/// `sync`
+#[derive(Debug, Default, Args)]
+#[command(after_help = "Without REMOTE: handoff.remote, else the current branch's remote, else the only remote, else \
+    origin. Nothing is forced and nothing can conflict. The network is that of git: its credentials, its ssh, its \
+    proxies; nobody is asked for a password, and handoff.timeout (60s) bounds it all.")]
+pub struct Sync {
+    /// The remote to share with
+    #[arg(value_name = "REMOTE", conflicts_with = "all_remotes")]
+    pub remote: Option<String>,
+    /// Only fetch and join
+    #[arg(long)]
+    pub fetch: bool,
+    /// Only publish
+    #[arg(long, conflicts_with = "fetch")]
+    pub push: bool,
+    /// Say what would be received and sent, and change nothing
+    #[arg(long, conflicts_with_all = ["fetch", "push", "setup"])]
+    pub dry_run: bool,
+    /// Every configured remote
+    #[arg(long)]
+    pub all_remotes: bool,
+    /// Also make an ordinary 'git fetch' bring the remote's handoffs from now on
+    #[arg(long)]
+    pub setup: bool,
+}
+
+/// `waive`
+#[derive(Debug, Args)]
+pub struct Waive {
+    /// The fingerprint, as the refusal shows it
+    pub fingerprint: String,
+    /// Why it is no secret
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
 }
 
 #[cfg(test)]

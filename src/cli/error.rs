@@ -80,8 +80,10 @@ pub enum Code {
     TimedOut,
     /// The caller's own command failed.
     CommandFailed,
-    /// The remote cannot be asked.
-    Remote,
+    /// The remote gives no answer.
+    RemoteUnreachable,
+    /// The remote does not take what it is offered.
+    RemoteRejected,
 }
 
 impl Code {
@@ -120,7 +122,8 @@ impl Code {
         Self::NotHolder,
         Self::TimedOut,
         Self::CommandFailed,
-        Self::Remote,
+        Self::RemoteUnreachable,
+        Self::RemoteRejected,
     ];
 
     /// The name in JSON.
@@ -159,7 +162,8 @@ impl Code {
             Self::NotHolder => "NOT_HOLDER",
             Self::TimedOut => "TIMED_OUT",
             Self::CommandFailed => "COMMAND_FAILED",
-            Self::Remote => "REMOTE",
+            Self::RemoteUnreachable => "REMOTE_UNREACHABLE",
+            Self::RemoteRejected => "REMOTE_REJECTED",
         }
     }
 
@@ -175,7 +179,7 @@ impl Code {
             Self::SecretFound => 5,
             Self::Stale => 6,
             Self::Contended | Self::NotHolder | Self::TimedOut => 7,
-            Self::Remote => 8,
+            Self::RemoteUnreachable | Self::RemoteRejected => 8,
             Self::NoRepository | Self::UnsafeRepository => 9,
             Self::HandoffMissing | Self::HandoffTampered | Self::LogDamaged => 10,
             Self::ScannerFailed | Self::SigningFailed | Self::EditorFailed => 1,

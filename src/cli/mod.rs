@@ -6,6 +6,7 @@ mod automatic;
 mod commands;
 mod compose;
 mod drafts;
+mod duration;
 mod error;
 mod goal;
 mod judge;
@@ -18,6 +19,7 @@ mod record;
 mod rewrites;
 mod scanner;
 mod session;
+mod sharing;
 mod staleness;
 mod state;
 mod store;
@@ -103,6 +105,8 @@ fn dispatch(env: &Env, cli: &Cli, ui: &mut Ui<'_>) -> Result<(), Failure> {
         Command::Hooks(args) => commands::hooks::run(&open()?, args, ui),
         Command::Queue(args) => commands::queue::run(&open()?, args, ui),
         Command::Op(args) => commands::op::run(&open()?, args, ui),
+        Command::Sync(args) => commands::sync::run(&open()?, args, ui),
+        Command::Waive(args) => commands::waive::run(&open()?, args, ui),
     }
 }
 

@@ -169,7 +169,11 @@ impl<'e> Session<'e> {
         Ok(index)
     }
 
-    fn walk(&self, tip: Option<ObjectName>, index: &Index) -> Result<Walk, CacheError> {
+    /// What the own index does not have of this log.
+    ///
+    /// # Errors
+    /// When the cache is damaged.
+    pub(super) fn walk(&self, tip: Option<ObjectName>, index: &Index) -> Result<Walk, CacheError> {
         let damage = Cell::new(None);
         let known = |commit: &ObjectName| {
             index.known(commit).unwrap_or_else(|error| {
@@ -400,20 +404,6 @@ impl<'e> Session<'e> {
     /// When the cache is damaged.
     pub(super) fn markdown(&self, index: &Index, summary: &Summary, handoff: &Handoff) -> Result<String, Failure> {
         self.render(index, handoff, &summary.session())
-    }
-
-    /// How many handoffs and other events no remote is known to have; nothing where there is no remote.
-    ///
-    /// # Errors
-    /// When git cannot be read.
-    pub(super) fn unpublished(&self) -> Result<Option<usize>, Failure> {
-        if self.repo.remotes().is_empty() {
-            return Ok(None);
-        }
-        let tips = self.log().tips()?;
-        let Some(own) = tips.own else { return Ok(Some(0)) };
-        let remotes: Vec<ObjectName> = tips.remotes.iter().map(|(_, tip)| *tip).collect();
-        Ok(Some(self.repo.count_commits(&own, &remotes)?))
     }
 
     /// Who makes an event now: the agent as far as it is known, and the git identity.

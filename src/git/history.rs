@@ -80,24 +80,6 @@ impl Repo {
         Ok(found)
     }
 
-    /// The best common ancestor of two commits, if they have one.
-    ///
-    /// # Errors
-    /// When a commit cannot be read.
-    pub fn merge_base(&self, one: &ObjectName, other: &ObjectName) -> Result<Option<ObjectName>, HistoryError> {
-        let (one, other) = (self.object_id(one)?, self.object_id(other)?);
-        let base = self.gix.merge_base(one, other).map_err(walk)?;
-        Ok(base.map(|id| named(id.detach())))
-    }
-
-    /// Whether `other` reaches `one`. A commit is its own ancestor.
-    ///
-    /// # Errors
-    /// When a commit cannot be read.
-    pub fn is_ancestor(&self, one: &ObjectName, other: &ObjectName) -> Result<bool, HistoryError> {
-        Ok(one == other || self.merge_base(one, other)?.as_ref() == Some(one))
-    }
-
     /// Where the branch's upstream stands here: the remote-tracking ref, or the local branch that it follows.
     ///
     /// # Errors

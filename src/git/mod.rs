@@ -8,6 +8,7 @@
 //! `XDG_CONFIG_HOME`, `GIT_CONFIG_*`, `GIT_CEILING_DIRECTORIES`). Which repository is meant and who the user is do
 //! not come from there: the caller says so in [`Locate`].
 
+mod ancestry;
 pub mod caller;
 mod changes;
 mod config;
@@ -17,12 +18,14 @@ mod history;
 mod identity;
 mod index;
 mod notes;
+mod notes_join;
 mod objects;
 mod operation;
 mod path;
 mod process;
 mod refs;
 mod refs_with_git;
+mod remote;
 mod repo;
 mod revision;
 mod shell;
@@ -42,11 +45,13 @@ pub use equivalent::{Equivalent, Likeness};
 pub use history::{CommitInfo, HistoryError};
 pub use identity::Identity;
 pub use notes::{EditNote, NotesError};
+pub use notes_join::{JoinedNotes, UnionNotes};
 pub use objects::{CommitObject, EntryMode, ObjectError, TreeEntry};
 pub use operation::GitVersion;
 pub use process::{Command, CommandError, Output, Running};
 pub(crate) use refs::pause;
 pub use refs::{Durability, Expected, RefError, Reflog, TurnHeld};
+pub use remote::{Dialling, Remote, RemoteError, Tracked, Verdict, without_credentials};
 pub use repo::{Head, Locate, OpenError, Repo};
 pub use since::{Heed, Newer};
 pub use status::{StatusRun, WorkTreeState};

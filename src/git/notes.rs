@@ -6,11 +6,11 @@ use std::time::Duration;
 use gix::objs::{Data, Find, Kind, Write, WriteTo};
 
 use super::objects::named;
-use super::{Expected, NewCommit, ObjectError, ObjectWriter, RefError, Reflog, Repo, WriteError};
+use super::{Expected, HistoryError, NewCommit, ObjectError, ObjectWriter, RefError, Reflog, Repo, WriteError};
 use crate::model::ObjectName;
 
 /// The largest note that is read.
-const MAX_NOTE: u64 = 16 * 1024 * 1024;
+pub(super) const MAX_NOTE: u64 = 16 * 1024 * 1024;
 /// How often an update is tried when others move the ref.
 const ATTEMPTS: u32 = 20;
 
@@ -26,6 +26,9 @@ pub enum NotesError {
     /// The ref cannot be read or moved.
     #[error(transparent)]
     Ref(#[from] RefError),
+    /// The history of the notes cannot be walked.
+    #[error("the history of the notes cannot be walked")]
+    History(#[source] Box<HistoryError>),
     /// The tree of notes is not one that git could have made.
     #[error("the notes of {name} cannot be read or written")]
     Tree {
@@ -35,6 +38,12 @@ pub enum NotesError {
         #[source]
         source: Box<gix::Error>,
     },
+}
+
+impl From<HistoryError> for NotesError {
+    fn from(error: HistoryError) -> Self {
+        Self::History(Box::new(error))
+    }
 }
 
 /// Makes the new text of a commit's note from its present text: `None` for no note.
@@ -72,11 +81,19 @@ impl Repo {
     /// # Errors
     /// When the notes cannot be read.
     pub fn read_note(&self, name: &str, commit: &ObjectName) -> Result<Option<Vec<u8>>, NotesError> {
+        self.read_ref(name)?.map_or(Ok(None), |tip| self.note_at(&tip, commit))
+    }
+
+    /// The note on a commit in the notes that stand at this tip.
+    ///
+    /// # Errors
+    /// When the notes cannot be read.
+    pub fn note_at(&self, tip: &ObjectName, commit: &ObjectName) -> Result<Option<Vec<u8>>, NotesError> {
+        const NAME: &str = "notes";
         let writer = self.writer();
-        let store = NoteStore { writer: &writer, failure: RefCell::default() };
-        let tip = self.read_ref(name)?;
-        let mut state = self.notes_state(name, tip.as_ref(), &store)?;
-        self.note_in(name, &mut state, &store, commit).map(|note| note.map(|(_, text)| text))
+        let store = NoteStore::new(&writer);
+        let mut state = self.notes_state(NAME, Some(tip), &store)?;
+        self.note_in(NAME, &mut state, &store, commit).map(|note| note.map(|(_, text)| text))
     }
 
     fn update_notes_once(
@@ -89,7 +106,7 @@ impl Repo {
         let _turn = self.take_turn(name)?;
         let tip = self.read_ref(name)?;
         let writer = self.writer();
-        let store = NoteStore { writer: &writer, failure: RefCell::default() };
+        let store = NoteStore::new(&writer);
         let mut state = self.notes_state(name, tip.as_ref(), &store)?;
         let before = state.root_tree_id();
         for commit in commits {
@@ -147,14 +164,22 @@ impl Repo {
 
 /// The object database as the notes tree sees it: the empty tree is always there, and what is written is remembered
 /// so that it can be made durable.
-struct NoteStore<'w> {
+pub(super) struct NoteStore<'w> {
     writer: &'w ObjectWriter<'w>,
     /// Our own error, which gix's error type cannot give back.
     failure: RefCell<Option<WriteError>>,
 }
 
-impl NoteStore<'_> {
-    fn explained(&self, name: &str, source: gix::Error) -> NotesError {
+impl<'w> NoteStore<'w> {
+    pub(super) fn new(writer: &'w ObjectWriter<'w>) -> Self {
+        Self { writer, failure: RefCell::default() }
+    }
+
+    pub(super) fn blob(&self, text: &[u8]) -> Result<ObjectName, WriteError> {
+        self.writer.blob(text)
+    }
+
+    pub(super) fn explained(&self, name: &str, source: gix::Error) -> NotesError {
         match self.failure.take() {
             Some(error) => NotesError::Write(error),
             None => NotesError::Tree { name: name.into(), source: Box::new(source) },

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -70,6 +71,10 @@ const SET: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
     ("LC_ALL", "C"),
 ];
+
+/// How long a command with a deadline is listened to after its end, should something that it left behind, such as a
+/// daemon of ssh, still hold its output open.
+const LEFT_BEHIND: Duration = Duration::from_millis(500);
 
 /// Settings that every child gets, before those of the command itself.
 const CONFIG: &[&str] = &["color.ui=false", "core.quotePath=false", "log.showSignature=false", "advice.all=false"];
@@ -305,13 +310,43 @@ impl Output {
     }
 }
 
-type Reader = JoinHandle<io::Result<Vec<u8>>>;
+/// Reads a pipe beside us.
+#[derive(Debug)]
+struct Reader {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    thread: JoinHandle<io::Result<()>>,
+}
 
 fn reader(mut pipe: impl Read + Send + 'static) -> Reader {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        pipe.read_to_end(&mut bytes).map(|_| bytes)
-    })
+    let bytes = Arc::new(Mutex::new(Vec::new()));
+    let shared = Arc::clone(&bytes);
+    let thread = std::thread::spawn(move || {
+        let mut chunk = [0; 16 * 1024];
+        loop {
+            match pipe.read(&mut chunk) {
+                Ok(0) => return Ok(()),
+                Ok(count) => shared.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&chunk[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    });
+    Reader { bytes, thread }
+}
+
+impl Reader {
+    /// What the child wrote. Where something that it left behind holds the pipe open, the end is not waited for
+    /// beyond `end`.
+    fn finish(self, end: Option<Instant>) -> io::Result<Vec<u8>> {
+        let is_late = || end.is_some_and(|end| Instant::now() >= end);
+        while end.is_some() && !self.thread.is_finished() && !is_late() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if end.is_none() || self.thread.is_finished() {
+            self.thread.join().expect("reading a pipe does not panic")?;
+        }
+        Ok(std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
 }
 
 /// A `git` command that runs beside us. Dropping it stops it.
@@ -344,9 +379,8 @@ impl Running {
                 }
             },
         };
-        let read = |reader: Option<Reader>| {
-            reader.map_or(Ok(Vec::new()), |reader| reader.join().expect("reading a pipe does not panic"))
-        };
+        let end = self.deadline.map(|_| Instant::now() + LEFT_BEHIND);
+        let read = |reader: Option<Reader>| reader.map_or(Ok(Vec::new()), |reader| reader.finish(end));
         let stdout = read(self.stdout.take()).map_err(unreadable)?;
         let stderr = read(self.stderr.take()).map_err(unreadable)?;
         Ok(Output { code: status.code(), stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() })
@@ -414,6 +448,14 @@ mod tests {
         let fixture = Fixture::new();
         let slow = fixture.repo().command("slow").config("alias.slow=!sleep 600").deadline(Duration::from_millis(50));
         assert!(matches!(slow.output(), Err(CommandError::TimedOut { verb: "slow", .. })));
+    }
+
+    #[test]
+    fn what_a_command_leaves_behind_does_not_hold_us() {
+        let fixture = Fixture::new();
+        let command = fixture.repo().command("leave").config("alias.leave=!echo said; sleep 5 &");
+        let out = command.deadline(Duration::from_secs(4)).run().expect("it ends at once");
+        assert_eq!(String::from_utf8_lossy(&out), "said\n");
     }
 
     #[test]

@@ -25,6 +25,16 @@ impl Repo {
         Ok(String::from_utf8_lossy(&output).trim().parse().unwrap_or_default())
     }
 
+    /// The commits that `tip` reaches and none of the others does.
+    ///
+    /// # Errors
+    /// When git cannot be asked.
+    pub fn names_without(&self, tip: &ObjectName, others: &[ObjectName]) -> Result<Vec<ObjectName>, CommandError> {
+        let others = others.iter().filter(|other| self.exists(other)).map(|other| format!("^{other}"));
+        let output = self.command("rev-list").arg(tip.to_string()).args(others).run()?;
+        Ok(String::from_utf8_lossy(&output).lines().filter_map(|line| line.parse().ok()).collect())
+    }
+
     /// The names of the configured remotes, sorted.
     pub fn remotes(&self) -> Vec<String> {
         let mut names = self.config_names("remote");

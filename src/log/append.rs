@@ -194,14 +194,29 @@ impl Log<'_> {
             let _turn = self.repo.take_turn(REF)?;
             let parent = self.repo.read_ref(REF)?;
             let append = decide(parent).map_err(AppendError::Decision)?;
-            let entries = checked(&append)?;
-            let writer = self.repo.writer();
-            let (tip, entries) = write(&writer, &append, entries, parent, stamp, self.signing)?;
-            writer.make_durable()?;
-            self.advance(parent, &tip, stamp, &line(&append.description.subject))?;
-            let own = own_time(&entries, stamp.now.seconds());
-            Ok(Appended { tip, parent, entries, own })
+            let written = self.write_on(parent, stamp, &append)?;
+            self.advance(parent, &written.tip, stamp, &line(&append.description.subject))?;
+            Ok(written)
         })
+    }
+
+    /// Writes the commit of an append onto this parent and brings it to the disk, but does not move the log: for an
+    /// append that somebody else has to accept first.
+    ///
+    /// # Errors
+    /// See [`AppendError`]; never a decision.
+    pub fn write_on<E: Error + 'static>(
+        &self,
+        parent: Option<ObjectName>,
+        stamp: &Stamp,
+        append: &Append,
+    ) -> Result<Appended, AppendError<E>> {
+        let entries = checked(append)?;
+        let writer = self.repo.writer();
+        let (tip, entries) = write(&writer, append, entries, parent, stamp, self.signing)?;
+        writer.make_durable()?;
+        let own = own_time(&entries, stamp.now.seconds());
+        Ok(Appended { tip, parent, entries, own })
     }
 
     /// Writes events as a history of their own, oldest first, and returns its tip, on the disk and with no ref that

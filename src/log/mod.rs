@@ -15,6 +15,7 @@ mod read;
 mod rescue;
 pub mod rewrite;
 mod spool;
+mod waiver;
 
 #[cfg(test)]
 mod fixture;
@@ -25,6 +26,7 @@ pub use order::effective;
 pub use read::{Tips, Walk};
 pub use rescue::Rescued;
 pub use spool::{Spool, SpoolError, Spooled, TakeIn, TakeInError, TakenIn};
+pub use waiver::{WAIVER, waived, waiver};
 
 use crate::git::Repo;
 

@@ -25,6 +25,7 @@ mod resume;
 mod rewrites;
 mod shapes;
 mod show;
+mod sync;
 mod validate;
 mod verify;
 mod views;

@@ -233,7 +233,7 @@ fn waiting(session: &Session<'_>, checkup: &mut Checkup) -> Result<(), Failure> 
             format!("look at {} and remove it", bad.path),
         );
     }
-    if let Some(count @ 1..) = session.unpublished()? {
+    if let Some(count @ 1..) = session.shared()?.map(|shared| shared.unpublished) {
         checkup.info(
             "unpublished",
             format!("{} of the log that no remote is known to have", of(count, "entry").replace("entrys", "entries")),

@@ -5,6 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::super::args;
+use super::super::duration;
 use super::super::error::{Code, Failure};
 use super::super::session::Session;
 use super::super::unrecorded::OnlyIn;
@@ -32,6 +33,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::List, ui: &mut Ui<
     super::warn_of_file_only(session, ui);
     if items.is_empty() {
         ui.note(if recorded == 0 { "there are no handoffs here yet" } else { "no handoff matches" });
+        session.elsewhere()?.into_iter().for_each(|hint| ui.hint(hint));
     }
     Ok(ui.answer(&Listing { items, lanes: &session.lanes })?)
 }
@@ -108,15 +110,8 @@ fn since(text: &str, now: Timestamp) -> Result<i64, Failure> {
         format!("{text}T00:00:00{offset}").parse::<Timestamp>().ok()
     };
     let ago = || {
-        let (count, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
-        let seconds = match unit {
-            "s" => 1,
-            "m" => 60,
-            "h" => 3600,
-            "d" => 86_400,
-            _ => return None,
-        };
-        now.millis().checked_sub(i64::from(count.parse::<u32>().ok()?) * seconds * 1000)
+        let seconds = i64::try_from(duration::seconds(text)?).ok()?;
+        now.millis().checked_sub(seconds.checked_mul(1000)?)
     };
     text.parse::<Timestamp>().ok().or_else(date).map(|time| time.millis()).or_else(ago).ok_or_else(|| {
         Failure::new(

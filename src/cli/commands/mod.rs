@@ -21,8 +21,10 @@ pub(super) mod resume;
 pub(super) mod shell;
 pub(super) mod show;
 pub(super) mod status;
+pub(super) mod sync;
 pub(super) mod validate;
 pub(super) mod verify;
+pub(super) mod waive;
 
 use serde_json::{Value, json};
 

@@ -155,13 +155,13 @@ fn equal_candidates(index: &Index, positions: &[usize], topic: &str) -> Result<F
 fn nothing(session: &Session<'_>, index: &Index, what: &Absent) -> Result<Failure, Failure> {
     let failure = Failure::new(Code::NotFound, what.to_string());
     Ok(match what {
-        Absent::Handoff => match session.repo.remotes().first() {
-            Some(remote) => failure.hint(format!(
-                "if teammates have some, fetch them: git fetch {remote} '+refs/handoffs/log:refs/handoffs-remote/{remote}/log'"
-            )),
-            None => failure.hint("make one with 'git handoff create'"),
-        },
-        Absent::Topic(topic) => failure.hint("'git handoff list' shows what there is").detail("topic", topic.as_str()),
+        Absent::Handoff => {
+            failure.hint(session.elsewhere()?.unwrap_or_else(|| "make one with 'git handoff create'".to_owned()))
+        }
+        Absent::Topic(topic) => {
+            let hint = session.elsewhere()?.unwrap_or_else(|| "'git handoff list' shows what there is".to_owned());
+            failure.hint(hint).detail("topic", topic.as_str())
+        }
         Absent::Open { topic, closed } => {
             let closed = summary_at(index, *closed)?;
             failure

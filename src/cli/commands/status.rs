@@ -8,6 +8,7 @@ use super::super::drafts::Drafts;
 use super::super::error::Failure;
 use super::super::goal::Goal;
 use super::super::session::{Session, one_line};
+use super::super::sharing::Shared;
 use super::hooks::HooksState;
 use super::list::item_json;
 use crate::model::queue::{Queue, State};
@@ -31,13 +32,13 @@ pub(in crate::cli) fn run(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<(), 
             drafts: Drafts::new(&session.repo.state_dir()).count(),
             queue: Counts::of(&session.queue(index)?, session.now()),
             spooled: session.spooled()?.iter().map(|spooled| spooled.commit.entries.len()).sum(),
-            unpublished: None,
+            shared: None,
             goal: None,
             hooks: None,
             lanes: session.lanes.clone(),
         })
     })?;
-    status.unpublished = session.unpublished()?;
+    status.shared = session.shared()?;
     status.goal = Goal::load(&session.repo.state_dir())?;
     // Whether hooks are there is worth saying; a hooks directory that cannot be read is no reason to say nothing.
     status.hooks = HooksState::of(session).ok();
@@ -101,7 +102,7 @@ struct Status {
     drafts: usize,
     queue: Counts,
     spooled: usize,
-    unpublished: Option<usize>,
+    shared: Option<Shared>,
     goal: Option<Goal>,
     hooks: Option<HooksState>,
     lanes: Lanes,
@@ -133,8 +134,14 @@ impl Report for Status {
         for id in &self.unresolved_approvals {
             page.line(format!("Approved, but not here: handoff {id}"))?;
         }
-        if let Some(count) = self.unpublished.filter(|count| *count > 0) {
-            page.line(format!("Unpublished: {count}"))?;
+        if let Some(Shared { remote, unpublished, unjoined }) = &self.shared {
+            let remote = visible_line(remote);
+            if *unjoined > 0 {
+                page.line(format!("Fetched and not joined yet: {unjoined} (the next command that writes joins them)"))?;
+            }
+            if *unpublished > 0 {
+                page.line(format!("Unpublished: {unpublished} (to share with {remote}: git handoff sync)"))?;
+            }
         }
         match &self.goal {
             Some(goal) => page.line(format!("Goal: {} (since {})", visible_line(&goal.text), goal.started)),
@@ -149,7 +156,9 @@ impl Report for Status {
             "recorded": self.recorded,
             "drafts": self.drafts,
             "spooled": self.spooled,
-            "unpublished": self.unpublished,
+            "unpublished": self.shared.as_ref().map(|shared| shared.unpublished),
+            "unjoined": self.shared.as_ref().map(|shared| shared.unjoined),
+            "remote": self.shared.as_ref().map(|shared| &shared.remote),
             "unresolved_approvals": self.unresolved_approvals,
             "goal": self.goal.as_ref().map(Goal::json),
             "queue": {

@@ -22,7 +22,7 @@ pub(super) fn claim(session: &Session<'_>, args: &args::Claim, ui: &mut Ui<'_>) 
     let own = |decide: &mut dyn FnMut(_) -> _| session.log().append(&stamp, decide);
     let through_remote = |_: &mut dyn FnMut(_) -> _| {
         Err(AppendError::Decision(super::super::super::queue::Stop::Failed(
-            Failure::new(Code::Remote, "a claim that the remote confirms cannot be made by this version")
+            Failure::new(Code::RemoteUnreachable, "a claim that the remote confirms cannot be made by this version")
                 .hint("claim it here alone with --offline; such a claim can lose, and you are told if it does"),
         )))
     };
