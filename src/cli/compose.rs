@@ -47,7 +47,7 @@ pub(super) fn lay_over(content: &mut Content, flags: &ContentFlags) {
     };
     let list = |field: &mut Vec<String>, flag: &[String]| {
         if !flag.is_empty() {
-            *field = flag.iter().map(|item| normalised(item)).collect();
+            *field = flag.iter().map(|item| normalised(item)).filter(|item| !item.is_empty()).collect();
         }
     };
     text(&mut content.objective, &flags.objective);
@@ -146,7 +146,7 @@ pub(super) fn compose(
     let authored = content.clone();
     let mut unresolved = Vec::new();
     let mut metadata = Metadata {
-        model: args.origin.model.clone().or(claims.model.clone()),
+        model: args.origin.model.clone().or(claims.model.clone()).filter(|model| !model.trim().is_empty()),
         agent_session: args.origin.session.clone().or(agent_session).or(claims.agent_session.clone()),
         agent_turn: args.origin.turn.clone().or(claims.agent_turn.clone()),
         goal_status: words.goal_status,

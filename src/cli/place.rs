@@ -64,7 +64,11 @@ impl Place {
         let (commits, mut changes) = match commit {
             Some(commit) => (
                 session.repo.commits_between(range.start, commit, range.at_most)?,
-                session.repo.changes_between(range.start.as_ref(), &commit, usize::MAX)?,
+                match session.repo.changes_between(range.start.as_ref(), &commit, usize::MAX) {
+                    // In a clone without trees git itself would have to fetch them all: the handoff goes without the list.
+                    Err(_) if session.repo.is_partial() => crate::git::Changes::default(),
+                    changes => changes?,
+                },
             ),
             None => (Vec::new(), crate::git::Changes::default()),
         };

@@ -54,7 +54,9 @@ impl Repo {
         to: &ObjectName,
         limit: usize,
     ) -> Result<Changes, ChangesError> {
-        let renames = gix::diff::Rewrites { copies: None, percentage: Some(0.5), limit: 400, track_empty: false };
+        // In a partial clone the contents that would have to be compared are mostly not here.
+        let similar = (!self.is_partial()).then_some(0.5);
+        let renames = gix::diff::Rewrites { copies: None, percentage: similar, limit: 400, track_empty: false };
         let mut files = self.files_between(from, to, Some(renames))?;
         let omitted = files.len().saturating_sub(limit) as u64;
         files.truncate(limit);

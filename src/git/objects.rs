@@ -97,8 +97,8 @@ impl Repo {
             Ok(Some(header)) if header.kind() == Kind::Blob && header.size() > limit => {
                 return too_large(header.size());
             }
-            Ok(Some(_)) => {}
-            Ok(None) => return Err(ObjectError::Missing(*name)),
+            Ok(None) if !self.fetch_promised(name) => return Err(ObjectError::Missing(*name)),
+            Ok(Some(_) | None) => {}
             Err(error) if self.loose_copy(id).is_none() => return Err(corrupt(error)),
             Err(_) => {}
         }
@@ -167,7 +167,10 @@ impl Repo {
         let id = self.object_id(name)?;
         let (kind, data) = match self.gix.try_find_object(id) {
             Ok(Some(object)) => (object.kind, object.detach().data),
-            Ok(None) => return Err(ObjectError::Missing(*name)),
+            Ok(None) => match self.fetch_promised(name).then(|| self.gix.try_find_object(id)) {
+                Some(Ok(Some(object))) => (object.kind, object.detach().data),
+                Some(Ok(None) | Err(_)) | None => return Err(ObjectError::Missing(*name)),
+            },
             Err(error) => match self.loose_copy(id) {
                 Some(copy) => copy,
                 None => return Err(ObjectError::Corrupt { name: *name, source: Box::new(error) }),
@@ -177,6 +180,23 @@ impl Repo {
             return Err(ObjectError::WrongKind { name: *name, expected: word(expected), found: word(kind) });
         }
         Ok(data)
+    }
+
+    /// Whether this is a partial clone, in which objects may be at the remote that promised them.
+    pub fn is_partial(&self) -> bool {
+        self.config_string("extensions.partialClone").is_some()
+    }
+
+    /// Has git fetch an object that a remote of a partial clone has promised, as git itself does on the first use. Once a
+    /// remote has failed to answer, it is not asked again.
+    fn fetch_promised(&self, name: &ObjectName) -> bool {
+        if !self.is_partial() || self.promises_broken.get() {
+            return false;
+        }
+        let asked = self.command("cat-file").args(["-e", &name.to_string()]).deadline(PROMISE_DEADLINE).output();
+        let fetched = asked.is_ok_and(|output| output.code == Some(0));
+        self.promises_broken.set(!fetched);
+        fetched
     }
 
     /// The loose copy of an object whose copy in a pack cannot be read. git looks for one, too; gix does not.
@@ -193,6 +213,9 @@ impl Repo {
         if id.kind() == self.gix.object_hash() { Ok(id) } else { Err(ObjectError::Format(*name)) }
     }
 }
+
+/// How long a remote may take to give one promised object.
+const PROMISE_DEADLINE: std::time::Duration = std::time::Duration::from_secs(30);
 
 fn word(kind: Kind) -> &'static str {
     match kind {

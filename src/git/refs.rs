@@ -323,6 +323,11 @@ pub(crate) fn pause(attempt: u32, most: Duration) {
     std::thread::sleep(ceiling.mul_f64(0.5 + 0.5 * (random as f64 / u64::MAX as f64)));
 }
 
+/// Whether git takes this text as the name of a branch.
+pub fn is_branch_name(name: &str) -> bool {
+    !name.starts_with('-') && full_name(&format!("refs/heads/{name}")).is_ok()
+}
+
 fn lock_name(name: &str) -> String {
     format!("{}.lock", name.rsplit('/').next().unwrap_or(name))
 }

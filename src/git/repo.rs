@@ -99,6 +99,8 @@ pub struct Repo {
     pub(super) gix: gix::Repository,
     pub(super) storage: RefStorage,
     pub(super) env: Vec<(OsString, OsString)>,
+    /// Whether a remote failed to give an object that it had promised.
+    pub(super) promises_broken: std::cell::Cell<bool>,
     /// The turn at moving refs, while this process has it.
     pub(super) turn: std::cell::RefCell<Option<super::turn::Turn>>,
     git_dir: PathBuf,
@@ -145,6 +147,7 @@ impl Repo {
             gix,
             storage,
             env: locate.env.clone(),
+            promises_broken: std::cell::Cell::default(),
             turn: std::cell::RefCell::default(),
             git_dir,
             common_dir,

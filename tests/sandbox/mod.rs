@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use tempfile::TempDir;
+use assert_fs::TempDir;
 
 /// A body that is complete and clean, made unique by a word.
 pub fn body(word: &str) -> String {
@@ -80,11 +80,11 @@ impl Sandbox {
     /// everything to the disk would take most of the time.
     pub fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
-        if tempfile::tempdir_in(memory).is_ok() { Self::within(memory) } else { Self::empty() }
+        if TempDir::new_in(memory).is_ok() { Self::within(memory) } else { Self::empty() }
     }
 
     fn within(parent: &Path) -> Self {
-        let dir = tempfile::tempdir_in(parent).expect("a temporary directory");
+        let dir = TempDir::new_in(parent).expect("a temporary directory");
         let home = dir.path().join("home");
         std::fs::create_dir(&home).expect("writable");
         let path = std::env::var("PATH").expect("a search path");

@@ -20,6 +20,7 @@ use super::super::store::{Novelty, Stored, store};
 use super::super::views::GlobalIndex;
 use crate::agents::Detection;
 use crate::document::{self, MAX_INPUT};
+use crate::git::is_branch_name;
 use crate::model::score::Score;
 use crate::model::{Content, Handoff, SessionName, Summary, visible, visible_line};
 use crate::secrets::{self, Fingerprint};
@@ -222,6 +223,9 @@ fn stated(session: &Session<'_>, args: &args::Create) -> Result<Stated, Failure>
         })?),
         None => None,
     };
+    if let Some(branch) = args.origin.branch.as_deref().filter(|branch| !is_branch_name(branch)) {
+        return Err(Failure::new(Code::Usage, format!("'{}' cannot be the name of a branch", visible_line(branch))));
+    }
     Ok(Stated { branch: args.origin.branch.clone(), commit, ..Stated::default() })
 }
 
