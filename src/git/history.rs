@@ -114,6 +114,12 @@ impl Repo {
         self.gix.is_shallow().unwrap_or(false)
     }
 
+    /// Whether a shallow clone ends at this commit, so that its parents are not here.
+    pub fn is_shallow_boundary(&self, commit: &ObjectName) -> bool {
+        let ends = self.gix.shallow_commits().ok().flatten();
+        ends.is_some_and(|ends| ends.iter().any(|end| named(*end) == *commit))
+    }
+
     /// The default branch, by its short name, and where it stands: what `origin/HEAD` names; else the local
     /// branch that `init.defaultBranch` names; else `main`, else `master`.
     ///

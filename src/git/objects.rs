@@ -185,6 +185,7 @@ impl Repo {
     /// Whether this is a partial clone, in which objects may be at the remote that promised them.
     pub fn is_partial(&self) -> bool {
         self.config_string("extensions.partialClone").is_some()
+            || self.config_of_any("remote", "promisor").iter().any(|value| value == "true")
     }
 
     /// Has git fetch an object that a remote of a partial clone has promised, as git itself does on the first use. Once a

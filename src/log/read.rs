@@ -107,6 +107,8 @@ impl Log<'_> {
             let parents = node.parents.iter().filter_map(|parent| match graph.seen.get(parent) {
                 Some(Seen::Known(time)) => Some(*time),
                 Some(Seen::Node(number)) => Some(times[*number]),
+                // Where a shallow clone ends, nothing is missing that was ever meant to be here.
+                Some(Seen::Broken(AnomalyKind::Missing)) if self.repo.is_shallow_boundary(&node.name) => None,
                 Some(Seen::Broken(kind)) => {
                     commit.anomalies.push(Anomaly { commit: Some(*parent), path: String::new(), kind: kind.clone() });
                     None
