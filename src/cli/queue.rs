@@ -1,6 +1,7 @@
 //! The queue of a session: read from the log through its snapshot, changed by events.
 
 mod lineage;
+mod lost;
 mod refusals;
 
 use std::cell::RefCell;
@@ -19,6 +20,7 @@ use crate::views::queue::Snapshot;
 
 pub(super) use lineage::superseding;
 use lineage::{completion, handoffs_named};
+pub(super) use lost::{Losses, LostClaim};
 
 /// How many events the snapshot may lag behind before a command that only reads saves it all the same.
 const TOLERATED_LAG: u32 = 1000;
@@ -68,9 +70,9 @@ impl fmt::Display for Stop {
 impl std::error::Error for Stop {}
 
 /// Decides on a tip of the log.
-type Decide<'d> = &'d mut dyn FnMut(Option<ObjectName>) -> Result<Append, Stop>;
+pub(super) type Decide<'d> = &'d mut dyn FnMut(Option<ObjectName>) -> Result<Append, Stop>;
 /// Appends what is decided: to the own log, or so that a remote has taken it.
-pub(super) type AppendTo<'a> = &'a dyn Fn(Decide<'_>) -> Result<Appended, AppendError<Stop>>;
+pub(super) type AppendTo<'a> = &'a mut dyn FnMut(Decide<'_>, &mut Ui<'_>) -> Result<Appended, AppendError<Stop>>;
 
 impl Session<'_> {
     /// The queue as the log that the index shows has it. Nothing is written.
@@ -169,7 +171,7 @@ impl Session<'_> {
         decide: impl FnMut(&Queue, &Index) -> Result<Decided<T>, Failure>,
     ) -> Result<Changed<T>, Failure> {
         let stamp = self.stamp();
-        self.change_by(ui, &|decide| self.log().append(&stamp, decide), decide)
+        self.change_by(ui, &mut |decide, _| self.log().append(&stamp, decide), decide)
     }
 
     /// [`Session::change`] by another way to append, such as one that asks a remote.
@@ -187,18 +189,21 @@ impl Session<'_> {
         self.observe(&mut index)?;
         let shared = RefCell::new(index);
         let mut value = None;
-        let appended = append(&mut |tip| {
-            let mut index = shared.borrow_mut();
-            self.bring_to(&mut index, tip).map_err(Stop::Failed)?;
-            let queue = self.queue(&index).map_err(Stop::Failed)?;
-            let decided = decide(&queue, &index).map_err(Stop::Failed)?;
-            value = Some(decided.value);
-            if decided.actions.is_empty() {
-                return Err(Stop::Nothing);
-            }
-            let events: Vec<_> = decided.actions.iter().map(|action| log::queue::encode(&origin, action)).collect();
-            Ok(Append { events, description: Description { subject: decided.subject, trailers: Vec::new() } })
-        });
+        let appended = append(
+            &mut |tip| {
+                let mut index = shared.borrow_mut();
+                self.bring_to(&mut index, tip).map_err(Stop::Failed)?;
+                let queue = self.queue(&index).map_err(Stop::Failed)?;
+                let decided = decide(&queue, &index).map_err(Stop::Failed)?;
+                value = Some(decided.value);
+                if decided.actions.is_empty() {
+                    return Err(Stop::Nothing);
+                }
+                let events: Vec<_> = decided.actions.iter().map(|action| log::queue::encode(&origin, action)).collect();
+                Ok(Append { events, description: Description { subject: decided.subject, trailers: Vec::new() } })
+            },
+            ui,
+        );
         let mut index = shared.into_inner();
         let events = match appended {
             Ok(appended) => {

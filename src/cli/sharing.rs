@@ -260,6 +260,12 @@ fn withheld(found: &[(String, Located)]) -> Failure {
     .detail("findings", found.iter().map(json).collect::<Vec<_>>())
 }
 
+/// The failure that a remote's refusal of the log is, without credentials.
+pub(super) fn rejected(remote: &str, why: &str) -> Failure {
+    let message = format!("the remote '{}' refused the log ({why})", crate::model::visible_line(remote));
+    Failure::new(Code::RemoteRejected, secrets::mask(&message).into_owned())
+}
+
 /// The failure that sharing ended in, without credentials.
 pub(super) fn failure(error: &SyncError) -> Failure {
     let safely = |code| {

@@ -109,10 +109,11 @@ fn new_item(new: &NewItem) -> Fields {
 fn step_fields(step: &Step) -> (&'static str, Fields) {
     match step {
         Step::Link { added, dropped } => ("dependency", fields([("added", texts(added)), ("dropped", texts(dropped))])),
-        Step::Claim { holder, lease, mode, over } => {
+        Step::Claim { holder, lease, mode, over, nonce } => {
             let mut fields =
                 fields([("holder", json!(holder)), ("lease", json!(lease.seconds())), ("mode", json!(mode.as_str()))]);
             put(&mut fields, "over", over.map(|id| id.to_string()));
+            put(&mut fields, "nonce", *nonce);
             ("claim", fields)
         }
         Step::Release { holder, manner } => {
@@ -258,7 +259,13 @@ impl<'a> Reader<'a> {
                 let word = self.required("mode")?;
                 let mode =
                     ClaimMode::from_word(word).ok_or_else(|| unreadable(format!("'{word}' is no way to claim")))?;
-                Step::Claim { holder: self.holder()?, lease: self.lease()?, mode, over: self.optional("over")? }
+                Step::Claim {
+                    holder: self.holder()?,
+                    lease: self.lease()?,
+                    mode,
+                    over: self.optional("over")?,
+                    nonce: self.number("nonce"),
+                }
             }
             "release" => {
                 let forced = self.0.get("forced").and_then(Value::as_bool).unwrap_or_default();
@@ -341,7 +348,13 @@ mod tests {
         let holder = || "Kim".to_owned();
         let steps = [
             Step::Link { added: vec![Prerequisite::Continuation(id)], dropped: vec![Prerequisite::Approval] },
-            Step::Claim { holder: holder(), lease: Lease::default(), mode: ClaimMode::Exclusive, over: Some(id) },
+            Step::Claim {
+                holder: holder(),
+                lease: Lease::default(),
+                mode: ClaimMode::Exclusive,
+                over: Some(id),
+                nonce: Some((1 << 53) - 1),
+            },
             Step::Release { holder: holder(), manner: Manner::Forced },
             Step::Start { holder: holder(), facts: facts.clone() },
             Step::Finish { holder: holder(), ending: Ending::Failed, exit_code: Some(3), start: Some(facts) },

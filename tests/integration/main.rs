@@ -8,6 +8,7 @@ mod agent;
 mod approve;
 mod auto;
 mod check;
+mod claims;
 mod concurrency;
 mod create;
 mod doctor;

@@ -377,7 +377,10 @@ fn a_remote_without_the_means_to_ask_it_is_said_plainly() {
     let (sandbox, _) = planned();
     queue(&sandbox, "copy", &[]);
     sandbox.git(&["remote", "add", "origin", "../nowhere.git"]);
-    assert_eq!(sandbox.handoff(&["queue", "claim", "copy", "--json"]).error_code(8), "REMOTE");
+    assert_eq!(sandbox.handoff(&["queue", "claim", "copy", "--json"]).error_code(8), "REMOTE_UNREACHABLE");
+    let refused = sandbox.handoff(&["queue", "claim", "copy"]).refused(8);
+    assert!(refused.contains("--offline"), "{refused}");
+    assert!(shown(&sandbox, "copy")["claim"].is_null());
     sandbox.handoff(&["queue", "claim", "copy", "--offline"]).ok();
     assert_eq!(shown(&sandbox, "copy")["claim"]["mode"], "offline");
 }

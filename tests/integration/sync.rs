@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::sandbox::Sandbox;
 
 /// A bare remote `R.git` and the clones `A` and `B` with one commit; commands run in `A`.
-fn team() -> Sandbox {
+pub(crate) fn team() -> Sandbox {
     let mut sandbox = Sandbox::empty();
     sandbox.set("HANDOFF_AGENT", "codex");
     sandbox.clock("2026-08-18T17:04:00+03:00");

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::args;
 use super::super::error::{Code, Failure};
+use super::super::queue::{Losses, LostClaim};
 use super::super::session::Session;
 use super::super::sharing::{self, Sharing};
 use crate::model::{ObjectName, visible_line};
@@ -28,6 +29,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Sync, ui: &mut Ui<
         return Ok(ui.answer(&Answer { rounds: previews, every: args.all_remotes, dry: true })?);
     }
     let mut before = session.repo.read_ref(crate::log::REF)?;
+    let mut losses = Losses::since(session, before)?;
     let mut index = session.prepare(ui)?;
     let direction = match (args.fetch, args.push) {
         (true, _) => Direction::Fetch,
@@ -38,9 +40,14 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Sync, ui: &mut Ui<
     let mut rounds: Vec<Round> = Vec::new();
     let mut failures: Vec<Failure> = Vec::new();
     for remote in &remotes {
-        match command.share(remote, before, &mut index, ui) {
-            Ok(round) => rounds.push(round),
-            Err(failure) => failures.push(failure),
+        let shared = command.share(remote, before, &mut index, ui);
+        let lost = losses.look(session, &index)?;
+        match shared {
+            Ok(round) => rounds.push(Round { lost, ..round }),
+            Err(failure) => {
+                lost.iter().for_each(|claim| ui.note(claim.sentence()));
+                failures.push(failure);
+            }
         }
         before = session.repo.read_ref(crate::log::REF)?;
     }
@@ -80,6 +87,7 @@ struct Round {
     received: usize,
     sent: usize,
     unpublished: usize,
+    lost: Vec<LostClaim>,
 }
 
 struct Command<'s> {
@@ -116,7 +124,7 @@ impl Command<'_> {
                 let received = self.count(fetched, before)?;
                 let missing = self.count(exchange.own.log, fetched)?;
                 let (sent, unpublished) = if exchange.log == Part::Kept { (0, missing) } else { (missing, 0) };
-                Ok(Round { remote: remote.to_owned(), received, sent, unpublished })
+                Ok(Round { remote: remote.to_owned(), received, sent, unpublished, lost: Vec::new() })
             }
             Err(failure) => {
                 let theirs = self.session.repo.read_ref(&sync::log_of(remote))?;
@@ -216,7 +224,7 @@ fn preview(session: &Session<'_>, remote: &str, patience: Duration) -> Result<Ro
     };
     let (own, theirs) = (found.own.log, found.theirs.log);
     let sent = count(own, theirs)?;
-    Ok(Round { remote: remote.to_owned(), received: count(theirs, own)?, sent, unpublished: sent })
+    Ok(Round { remote: remote.to_owned(), received: count(theirs, own)?, sent, unpublished: sent, lost: Vec::new() })
 }
 
 /// The answer.
@@ -228,7 +236,7 @@ struct Answer {
 
 impl Report for Answer {
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        for Round { remote, received, sent, unpublished } in &self.rounds {
+        for Round { remote, received, sent, unpublished, lost } in &self.rounds {
             let remote = visible_line(remote);
             match (self.dry, received, sent) {
                 (_, 0, 0) if *unpublished == 0 => page.line(format!("{remote}: up to date"))?,
@@ -238,6 +246,7 @@ impl Report for Answer {
                 }
                 (false, ..) => page.line(format!("{remote}: received {received}, sent {sent}"))?,
             }
+            lost.iter().try_for_each(|claim| page.line(claim.sentence()))?;
         }
         Ok(())
     }
@@ -249,7 +258,7 @@ impl Report for Answer {
                 "received": round.received,
                 "sent": round.sent,
                 "unpublished": round.unpublished,
-                "lost_claims": [],
+                "lost_claims": round.lost.iter().map(LostClaim::json).collect::<Vec<_>>(),
                 "dry_run": self.dry,
             })
         };

@@ -49,6 +49,8 @@ pub struct Claiming {
     pub lease: Lease,
     /// How sure it is.
     pub mode: ClaimMode,
+    /// A random number below 2^53, where the claim must be unlike those of other clones.
+    pub nonce: Option<u64>,
 }
 
 impl Queue {
@@ -116,8 +118,8 @@ impl Queue {
         let claim = self.items[at].claim.as_ref();
         let holder = actor.holder(claim);
         self.may_claim(at, Doing { holder: &holder, now: actor.now })?;
-        let Claiming { lease, mode } = claiming;
-        Ok(self.on(at, Step::Claim { holder, lease, mode, over: claim.map(|claim| claim.event) }))
+        let Claiming { lease, mode, nonce } = claiming;
+        Ok(self.on(at, Step::Claim { holder, lease, mode, over: claim.map(|claim| claim.event), nonce }))
     }
 
     /// Gives a claim back; `Manner::Forced` takes one away that still holds.

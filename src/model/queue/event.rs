@@ -127,6 +127,8 @@ pub enum Step {
         mode: ClaimMode,
         /// The claim that it renews or takes over.
         over: Option<EventId>,
+        /// A random number, which makes it unlike a claim that the same person makes elsewhere in the same second.
+        nonce: Option<u64>,
     },
     /// A claim was given back.
     Release {

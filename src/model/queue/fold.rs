@@ -125,7 +125,9 @@ impl Queue {
         let doing = |holder| Doing { holder, now };
         match step {
             Step::Link { added, dropped } => self.link_item(at, added, dropped),
-            Step::Claim { holder, lease, mode, over } => self.claim_item(at, event, (holder, *lease, *mode), *over),
+            Step::Claim { holder, lease, mode, over, nonce: _ } => {
+                self.claim_item(at, event, (holder, *lease, *mode), *over)
+            }
             Step::Release { holder, manner } => {
                 if *manner == super::Manner::Own {
                     self.may_release(at, doing(holder))?;

@@ -174,7 +174,7 @@ fn finishing_twice_and_finishing_what_is_not_ones_own_are_refused() {
 }
 
 fn claim(told: &Told, item: At, who: &str, second: i64, mode: ClaimMode) -> Result<Action, Refusal> {
-    told.queue.claim(item, &actor(who, second), Claiming { lease: Lease::default(), mode })
+    told.queue.claim(item, &actor(who, second), Claiming { lease: Lease::default(), mode, nonce: None })
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn steps() -> impl Strategy<Value = Vec<Action>> {
             added: vec![added],
             dropped: dropped.into_iter().collect(),
         }),
-        3 => (names(), mode).prop_map(|(holder, mode)| Step::Claim { holder, lease: Lease::default(), mode, over: None }),
+        3 => (names(), mode).prop_map(|(holder, mode)| Step::Claim { holder, lease: Lease::default(), mode, over: None, nonce: None }),
         1 => names().prop_map(|holder| Step::Release { holder, manner: Manner::Own }),
         3 => (names(), facts()).prop_map(|(holder, facts)| Step::Start { holder, facts }),
         4 => (names(), ending(), prop::option::of(facts())).prop_map(|(holder, ending, start)| {
