@@ -399,3 +399,21 @@ fn an_unknown_hook_and_odd_arguments_do_nothing() {
         assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (0, "", ""), "{args:?}");
     }
 }
+
+#[test]
+fn the_fetch_refspec_is_the_one_that_sync_adds() {
+    let sandbox = with_remote();
+    let fetch = || sandbox.git(&["config", "--get-all", "remote.origin.fetch"]);
+    let before = fetch();
+    let added = |args: &[&str]| sandbox.handoff(args).json()["refspecs"].clone();
+    assert_eq!(added(&["hooks", "install", "--json"]), serde_json::json!(["origin"]));
+    let ours = "+refs/handoffs/log*:refs/handoffs-remote/origin/log*";
+    assert_eq!(fetch(), format!("{before}\n{ours}"));
+    sandbox.handoff(&["sync", "--setup"]).ok();
+    assert_eq!(fetch(), format!("{before}\n{ours}"));
+    assert_eq!(added(&["hooks", "install", "--json"]), serde_json::json!([]));
+    let ran = sandbox.handoff(&["doctor", "--json"]);
+    assert!(!ran.out.contains("refspec"), "{}", ran.out);
+    assert_eq!(added(&["hooks", "uninstall", "--json"]), serde_json::json!(["origin"]));
+    assert_eq!(fetch(), before);
+}
