@@ -254,8 +254,8 @@ fn withheld(found: &[(String, Located)]) -> Failure {
         format!("what would be published contains {what}; the log stays at home\n{}", lines.join("\n")),
     )
     .hint(
-        "for a false alarm: git handoff waive FINGERPRINT --reason TEXT (recorded); \
-         for a real secret: rotate it, and take the handoff out with git handoff redact ID",
+        "for a false alarm: git handoff waive FINGERPRINT --reason TEXT (recorded); for a real secret: rotate it; \
+         the log stays here until it is waived or no longer holds it",
     )
     .detail("findings", found.iter().map(json).collect::<Vec<_>>())
 }
