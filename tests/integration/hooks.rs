@@ -318,7 +318,7 @@ fn a_remote_that_refuses_our_refs_costs_one_warning() {
     let pushed = sandbox.run("git", &["push", "-q", "origin", "main"], b"");
     assert_eq!(pushed.code, 0);
     assert_eq!(pushed.err.matches("warning: ").count(), 1, "{}", pushed.err);
-    assert!(pushed.err.contains("the handoffs were not published to origin: [remote rejected]"), "{}", pushed.err);
+    assert!(pushed.err.contains("the remote 'origin' refused the log and the notes"), "{}", pushed.err);
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn a_secret_stays_at_home_and_the_users_push_goes_on() {
     sandbox.commit("c", "c\n");
     let pushed = sandbox.run("git", &["push", "-q", "origin", "main"], b"");
     assert_eq!(pushed.code, 0);
-    assert!(pushed.err.contains(&format!("handoff {} (leak) contains a secret", &id[..12])), "{}", pushed.err);
+    assert!(pushed.err.contains("contains a secret") && pushed.err.contains(&id[..12]), "{}", pushed.err);
     assert!(!pushed.err.contains(&token));
     assert!(!sandbox.git(&["ls-remote", "../R.git"]).contains(&commit));
 }
