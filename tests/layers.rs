@@ -14,7 +14,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("views", &["model", "document", "git"]),
     ("sync", &["model", "git", "log"]),
     ("agents", &["model", "git"]),
-    ("hooks", &["model", "git"]),
+    ("hooks", &["model", "git", "sync"]),
     ("ui", &["model", "document"]),
     ("cli", &["model", "env", "document", "secrets", "git", "log", "views", "sync", "agents", "hooks", "ui"]),
     ("main", &[]),

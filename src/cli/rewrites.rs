@@ -105,7 +105,6 @@ impl Session<'_> {
     ///
     /// # Errors
     /// When git cannot be read or the notes cannot be written.
-    #[allow(dead_code, reason = "recover calls it")]
     pub(super) fn reattach_notes(&self, index: &Index, ui: &mut Ui<'_>) -> Result<Vec<Reattached>, Failure> {
         let lost = self.lost(index)?;
         if lost.is_empty() {

@@ -12,7 +12,7 @@ use crate::git::{Dialling, RemoteError};
 use crate::log::{self, MAX_EVENT_BYTES};
 use crate::model::{Event, LogCommit, ObjectName, Summary};
 use crate::secrets;
-use crate::sync::{self, Direction, Exchange, Sync, SyncError};
+use crate::sync::{self, Direction, Exchange, Part, Sync, SyncError};
 use crate::ui::Ui;
 use crate::views::cache::Index;
 use crate::views::notes;
@@ -254,8 +254,8 @@ fn withheld(found: &[(String, Located)]) -> Failure {
         format!("what would be published contains {what}; the log stays at home\n{}", lines.join("\n")),
     )
     .hint(
-        "for a false alarm: git handoff waive FINGERPRINT --reason TEXT (recorded); \
-         for a real secret: rotate it, and take the handoff out with git handoff redact ID",
+        "for a false alarm: git handoff waive FINGERPRINT --reason TEXT (recorded); for a real secret: rotate it; \
+         the log stays here until it is waived or no longer holds it",
     )
     .detail("findings", found.iter().map(json).collect::<Vec<_>>())
 }
@@ -264,6 +264,47 @@ fn withheld(found: &[(String, Located)]) -> Failure {
 pub(super) fn rejected(remote: &str, why: &str) -> Failure {
     let message = format!("the remote '{}' refused the log ({why})", crate::model::visible_line(remote));
     Failure::new(Code::RemoteRejected, secrets::mask(&message).into_owned())
+}
+
+/// Whether the remote took what it was offered.
+///
+/// # Errors
+/// When it did not take everything.
+pub(super) fn verdict(remote: &str, exchange: &Exchange) -> Result<(), Failure> {
+    let remote = crate::model::visible_line(remote);
+    let hint = "handoffs are safe in this repository; when the remote takes them, 'git handoff sync' sends the rest";
+    let rejected = |message: String| {
+        Err(Failure::new(Code::RemoteRejected, secrets::mask(&message).into_owned())
+            .hint(hint)
+            .detail("log", word(&exchange.log))
+            .detail("notes", word(&exchange.notes)))
+    };
+    match (&exchange.log, &exchange.notes) {
+        (Part::Refused(log), Part::Refused(_)) => {
+            rejected(format!("the remote '{remote}' refused the log and the notes ({log}); nothing was published"))
+        }
+        (Part::Refused(log), _) => rejected(format!("the remote '{remote}' refused the log ({log})")),
+        (Part::Sent | Part::Current, Part::Refused(notes)) => rejected(format!(
+            "the remote '{remote}' has the log, which is enough to resume, but refused the notes ({notes})"
+        )),
+        (Part::Moved, _) | (_, Part::Moved) => Err(Failure::new(
+            Code::Contended,
+            format!("others publish to '{remote}' too, and were faster; it has not taken everything"),
+        )
+        .hint("run 'git handoff sync' again")),
+        (Part::Kept, Part::Refused(notes)) => rejected(format!("the remote '{remote}' refused the notes ({notes})")),
+        (Part::Kept | Part::Current | Part::Sent, Part::Kept | Part::Current | Part::Sent) => Ok(()),
+    }
+}
+
+fn word(part: &Part) -> &'static str {
+    match part {
+        Part::Kept => "kept",
+        Part::Current => "current",
+        Part::Sent => "sent",
+        Part::Moved => "moved",
+        Part::Refused(_) => "refused",
+    }
 }
 
 /// The failure that sharing ended in, without credentials.

@@ -17,6 +17,7 @@ use crate::model::staleness::{
     Branch, BranchFate, Facts, FileFact, FileFate, History, Proof, Recorded, Since, Verdict, WorkTreeThen, judge,
 };
 use crate::model::{Change, FileEntry, Handoff, ObjectName, Summary, paths, visible_line};
+use crate::views::cache::Index;
 
 /// How many commits of HEAD's history are looked at for one that stands for the recorded commit.
 const MAX_CANDIDATES: usize = 200;
@@ -39,8 +40,8 @@ pub(super) enum Standing {
 
 impl Standing {
     /// Judges a handoff here. What cannot be read makes the standing unknown: the handoff can be read all the same.
-    pub(super) fn of(session: &Session<'_>, handoff: &Handoff, head: &Head) -> Self {
-        match gather(session, handoff, head, None) {
+    pub(super) fn of(session: &Session<'_>, index: &Index, handoff: &Handoff, head: &Head) -> Self {
+        match gather(session, index, handoff, head) {
             Ok(facts) => Self::Judged { verdict: judge(&facts), commit: facts.commit },
             Err(failure) => Self::Unknown(failure.message().to_owned()),
         }
@@ -109,14 +110,8 @@ pub(super) fn refusal(summary: &Summary, standing: &Standing) -> Failure {
         .detail("level", standing.level_name())
 }
 
-/// The facts. `rewritten_to` is the commit that the log says the recorded one became, if it says so.
-fn gather(
-    session: &Session<'_>,
-    handoff: &Handoff,
-    head: &Head,
-    rewritten_to: Option<ObjectName>,
-) -> Result<Facts, Failure> {
-    let commit = recorded(session, handoff, head, rewritten_to)?;
+fn gather(session: &Session<'_>, index: &Index, handoff: &Handoff, head: &Head) -> Result<Facts, Failure> {
+    let commit = recorded(session, index, handoff, head)?;
     let since = since(session, &commit, handoff, head)?;
     let branch = branch(session, handoff, head)?;
     let dirty = handoff.metadata.dirty == Some(true);
@@ -125,12 +120,7 @@ fn gather(
     Ok(Facts { commit, since, branch, then, files, referenced })
 }
 
-fn recorded(
-    session: &Session<'_>,
-    handoff: &Handoff,
-    head: &Head,
-    rewritten_to: Option<ObjectName>,
-) -> Result<Recorded, Failure> {
+fn recorded(session: &Session<'_>, index: &Index, handoff: &Handoff, head: &Head) -> Result<Recorded, Failure> {
     let repo = &session.repo;
     let (old, head) = match (handoff.metadata.commit, head.commit) {
         (None, None) => return Ok(Recorded::NoneYet),
@@ -144,9 +134,7 @@ fn recorded(
     if base == Some(old) {
         return Ok(Recorded::InHistory);
     }
-    if let Some(new) = rewritten_to.filter(|new| repo.exists(new))
-        && repo.is_ancestor(&new, &head)?
-    {
+    if let Some(new) = rewritten_to(session, index, &old, &head)? {
         return Ok(Recorded::Rewritten { old, new, proof: Proof::Recorded });
     }
     if !known {
@@ -168,6 +156,25 @@ fn recorded(
     let tip = handoff.metadata.branch.as_deref().map(|branch| repo.branch_tip(branch)).transpose()?.flatten();
     let reached = tip.map(|tip| repo.is_ancestor(&old, &tip)).transpose()?.unwrap_or(false);
     Ok(Recorded::Elsewhere { commit: old, on: handoff.metadata.branch.clone().filter(|_| reached) })
+}
+
+/// The commit in HEAD's history that the log says this one became.
+fn rewritten_to(
+    session: &Session<'_>,
+    index: &Index,
+    old: &ObjectName,
+    head: &ObjectName,
+) -> Result<Option<ObjectName>, Failure> {
+    if index.other_event_count() == 0 {
+        return Ok(None);
+    }
+    // The latest rewrite comes last.
+    for new in session.rewrites(index)?.successors(old).into_iter().rev() {
+        if session.repo.exists(&new) && session.repo.is_ancestor(&new, head)? {
+            return Ok(Some(new));
+        }
+    }
+    Ok(None)
 }
 
 /// What came after the recorded commit, its stand-in, or the point where its history and HEAD's part.

@@ -51,7 +51,7 @@ pub use operation::GitVersion;
 pub use process::{Command, CommandError, Output, Running};
 pub(crate) use refs::pause;
 pub use refs::{Durability, Expected, RefError, Reflog, TurnHeld, is_branch_name};
-pub use remote::{Dialling, Remote, RemoteError, Tracked, Verdict, without_credentials};
+pub use remote::{Dialling, GUARD, Remote, RemoteError, Tracked, Verdict, without_credentials};
 pub use repo::{Head, Locate, OpenError, Repo};
 pub use since::{Heed, Newer};
 pub use status::{StatusRun, WorkTreeState};

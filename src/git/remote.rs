@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 use super::{Command, CommandError, Output, RefError, Repo};
 use crate::model::{ObjectName, visible_line};
 
+/// The variable that tells our hooks that we ourselves started git.
+pub const GUARD: &str = "GIT_HANDOFF_HOOK";
+
 /// How remotes are called.
 #[derive(Debug, Clone)]
 pub struct Dialling {
@@ -255,6 +258,7 @@ impl Remote<'_> {
         let command = self
             .repo
             .command(verb)
+            .env(GUARD, "1")
             .env("GCM_INTERACTIVE", "never")
             .env("SSH_ASKPASS", "")
             .env("SSH_ASKPASS_REQUIRE", "never")

@@ -2,30 +2,22 @@
 
 use super::{HooksError, Mode};
 use crate::git::Repo;
-
-/// The refspec of a remote. It is a pattern because git refuses the whole fetch when a ref that is named in full is not
-/// there, as in a remote that no handoff has reached yet.
-fn refspec(remote: &str) -> String {
-    format!("+refs/handoffs/*:refs/handoffs-remote/{remote}/*")
-}
+use crate::sync;
 
 /// Adds the refspec to every remote that lacks it, and returns their names.
 ///
 /// # Errors
 /// When the configuration cannot be written.
 pub fn add_refspecs(repo: &Repo, mode: Mode) -> Result<Vec<String>, HooksError> {
-    let lacking = |remote: &String| {
-        let set = repo.config_strings(&format!("remote.{remote}.fetch"));
-        !set.iter().any(|spec| spec.contains(&format!("refs/handoffs-remote/{remote}/")))
-    };
-    let remotes: Vec<String> = repo.remotes().into_iter().filter(lacking).collect();
-    if mode == Mode::Apply {
-        for remote in &remotes {
-            let key = format!("remote.{remote}.fetch");
-            repo.command("config").args(["--local", "--add", &key, &refspec(remote)]).run()?;
-        }
+    let mut lacking = Vec::new();
+    for remote in repo.remotes() {
+        let added = match mode {
+            Mode::Apply => sync::set_up(repo, &remote)?,
+            Mode::DryRun => !has(repo, &remote),
+        };
+        lacking.extend(added.then_some(remote));
     }
-    Ok(remotes)
+    Ok(lacking)
 }
 
 /// Removes the refspec from every remote that has it, and returns their names.
@@ -33,22 +25,16 @@ pub fn add_refspecs(repo: &Repo, mode: Mode) -> Result<Vec<String>, HooksError> 
 /// # Errors
 /// When the configuration cannot be written.
 pub fn remove_refspecs(repo: &Repo, mode: Mode) -> Result<Vec<String>, HooksError> {
-    let ours = |remote: &str| {
-        [refspec(remote), format!("+refs/handoffs/log:refs/handoffs-remote/{remote}/log")]
-            .into_iter()
-            .filter(|spec| repo.config_strings(&format!("remote.{remote}.fetch")).contains(spec))
-            .collect::<Vec<_>>()
-    };
-    let mut removed = Vec::new();
-    for remote in repo.remotes() {
-        for spec in ours(&remote) {
-            if mode == Mode::Apply {
-                let key = format!("remote.{remote}.fetch");
-                repo.command("config").args(["--local", "--fixed-value", "--unset-all", &key, &spec]).run()?;
-            }
-            removed.push(remote.clone());
+    let remotes: Vec<String> = repo.remotes().into_iter().filter(|remote| has(repo, remote)).collect();
+    if mode == Mode::Apply {
+        for remote in &remotes {
+            let (key, refspec) = (format!("remote.{remote}.fetch"), sync::fetch_refspec(remote));
+            repo.command("config").args(["--local", "--fixed-value", "--unset-all", &key, &refspec]).run()?;
         }
     }
-    removed.dedup();
-    Ok(removed)
+    Ok(remotes)
+}
+
+fn has(repo: &Repo, remote: &str) -> bool {
+    repo.config_strings(&format!("remote.{remote}.fetch")).contains(&sync::fetch_refspec(remote))
 }

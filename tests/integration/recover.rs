@@ -245,3 +245,21 @@ fn a_pack_that_was_cut_off_is_made_good_from_the_files() {
         sandbox.handoff(&["recover"]).ok();
     }
 }
+
+#[test]
+fn a_note_is_brought_to_the_commit_of_a_tool_that_runs_no_hooks() {
+    let sandbox = at_a_fixed_time();
+    sandbox.git(&["checkout", "-q", "-b", "feat"]);
+    sandbox.commit("f1", "1\n");
+    let id = sandbox.create("no hooks", &[]);
+    let old = sandbox.git(&["rev-parse", "HEAD"]);
+    let new = sandbox.git(&["commit-tree", "-p", "HEAD~1", "-m", "rewritten elsewhere", "HEAD^{tree}"]);
+    sandbox.git(&["update-ref", "refs/heads/feat", &new]);
+    sandbox.git(&["reflog", "expire", "--expire=now", "--all"]);
+    let said = format!("Note of {} attached to {} (the same tree)", &old[..12], &new[..12]);
+    let text = sandbox.handoff(&["recover"]).ok();
+    assert!(text.lines().any(|line| line == said), "{text}");
+    assert!(sandbox.git(&["notes", "--ref=handoffs", "show", &new]).starts_with(&id[..12]));
+    let answer = sandbox.handoff(&["recover", "--json"]).json();
+    assert_eq!(answer["reattached"], serde_json::json!([{"from": old, "to": new, "proof": "the same tree"}]));
+}

@@ -82,3 +82,21 @@ fn what_was_rebased_is_still_covered() {
     let all = sandbox.handoff(&["list", "--all", "--json"]).json();
     assert_eq!(all.as_array().map(Vec::len), Some(1), "{all}");
 }
+
+#[test]
+fn what_an_amend_changed_is_followed_by_what_the_log_says_of_it() {
+    let sandbox = repository();
+    sandbox.commit("f1", "1\n");
+    let id = sandbox.create("amended", &[]);
+    sandbox.write("f1", "another text\n");
+    sandbox.write("f2", "2\n");
+    sandbox.git(&["add", "."]);
+    sandbox.git(&["commit", "-q", "--amend", "-m", "f1 and f2"]);
+    let ran = sandbox.handoff(&["check", &id, "--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let codes: Vec<&str> =
+        answer["reasons"].as_array().into_iter().flatten().filter_map(|each| each["code"].as_str()).collect();
+    assert_eq!(codes, ["FILE_CHANGED", "COMMIT_REWRITTEN"], "{answer}");
+    let now = sandbox.handoff(&["resume", &id]).out;
+    assert!(now.contains("another commit in the history of HEAD stands for the recorded one"), "{now}");
+}

@@ -264,9 +264,15 @@ fn a_secret_that_is_recorded_stays_at_home_until_it_is_waived() {
          \"created\":\"2026-08-18T17:04:00+03:00\",\"current_state\":\"{secret}\",\"schema\":\"handoff/v1\",\
          \"status\":\"in-progress\",\"topic\":\"leak\",\"trigger\":\"manual\"}}"
     );
+    sandbox.create("before", &[]);
+    // As a version records it that does not know the rule yet.
     let id = sandbox.run("sh", &["-c", "sha256sum | cut -c1-64"], document.as_bytes()).ok();
-    sandbox.write(&format!(".session-transfer/spool/{}.json", id.trim_end()), &document);
-    sandbox.create("after", &[]);
+    let blob = sandbox.run("git", &["hash-object", "-w", "--stdin"], document.as_bytes()).ok();
+    let entry = format!("100644 blob {}\t{}.json\n", blob.trim(), id.trim());
+    let folder = sandbox.run("git", &["mktree"], entry.as_bytes()).ok();
+    let tree = sandbox.run("git", &["mktree"], format!("040000 tree {}\thandoff\n", folder.trim()).as_bytes()).ok();
+    let commit = sandbox.git(&["commit-tree", "-p", "refs/handoffs/log", "-m", "leak", tree.trim()]);
+    sandbox.git(&["update-ref", "refs/handoffs/log", &commit]);
     let refusal = sandbox.handoff(&["sync", "--json"]);
     assert!(!refusal.err.contains(&secret), "{refusal:?}");
     let error: serde_json::Value = serde_json::from_str(&refusal.err).expect("only the error is said");

@@ -31,7 +31,7 @@ pub(in crate::cli) fn run(session: &Session<'_>, args: &args::Check, ui: &mut Ui
             }
         };
         let handoff = session.document(&summary)?;
-        Ok(Checked { standing: Standing::of(session, &handoff, &head), summary, file })
+        Ok(Checked { standing: Standing::of(session, index, &handoff, &head), summary, file })
     })?;
     ui.answer(&checked)?;
     if checked.standing.is_stale() { Err(refusal(&checked.summary, &checked.standing)) } else { Ok(()) }

@@ -341,6 +341,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn our_own_refspec_covers_neither_log_nor_notes() {
+        let refspec = crate::sync::fetch_refspec("origin");
+        let (_, to) = refspec.split_once(':').expect("it has two sides");
+        assert!(![REF, NOTES_REF].iter().any(|name| covers(to, name)), "{to}");
+    }
+
+    #[test]
     fn a_refspec_covers_the_refs_that_its_pattern_fits() {
         for pattern in ["refs/*", "refs/handoffs/*", "refs/handoffs/log", "refs/h*/log"] {
             assert!(covers(pattern, REF), "{pattern}");

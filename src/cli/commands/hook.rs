@@ -14,12 +14,12 @@ use super::super::automatic::{Counting, Request, Storing, classes, evaluate, mea
 use super::super::error::{Code, Failure};
 use super::super::goal::Goal;
 use super::super::place;
-use super::super::publish::{GUARD, publish};
+use super::super::publish::publish;
 use super::super::record::{file_of, names_of};
 use super::super::session::Session;
 use super::super::watch::Watch;
 use crate::env::Env;
-use crate::git::Head;
+use crate::git::{GUARD, Head};
 use crate::hooks::Hook;
 use crate::log;
 use crate::model::boundary::{Class, Covered, FILES, Facts, decide};

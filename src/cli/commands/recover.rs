@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::args;
 use super::super::error::{Code, Failure};
+use super::super::rewrites::Reattached;
 use super::super::session::Session;
 use super::super::store::append_failure;
 use super::super::unrecorded::{FileOnly, Refused, Sorted};
@@ -52,6 +53,7 @@ fn recover(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<Recovery, Failure> 
     session.remember_tip(index.basis());
     let taken_in = taken_in(&before, &index, &accepted, &spooled)?;
     let noted = rebuild_notes(session, &index, ui)?;
+    let reattached = session.reattach_notes(&index, ui)?;
     let files = session.refresh_files(Mode::Full, ui);
     Ok(Recovery {
         dry_run: false,
@@ -63,6 +65,7 @@ fn recover(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<Recovery, Failure> 
         refused,
         edited,
         noted,
+        reattached,
         files_failed: files.is_none() && session.repo.work_dir().is_some() && session.layout != Layout::Off,
         files: files.unwrap_or_default(),
     })
@@ -91,6 +94,7 @@ fn rehearse(session: &Session<'_>, ui: &mut Ui<'_>) -> Result<Recovery, Failure>
         refused,
         edited,
         noted: 0,
+        reattached: Vec::new(),
         files_failed: false,
         files,
     })
@@ -178,6 +182,8 @@ struct Recovery {
     refused: Vec<Refused>,
     edited: Vec<(String, EventId)>,
     noted: usize,
+    /// Notes that were brought to what replaced a commit that no branch holds any more.
+    reattached: Vec<Reattached>,
     files_failed: bool,
     files: RefreshReport,
 }
@@ -245,6 +251,9 @@ impl Report for Recovery {
             let (id, topic) = (page.toned(Tone::Name, summary.id.short()), visible_line(summary.topic.as_str()));
             page.line(format!("  {id} {} {topic}{from}", summary.session()))?;
         }
+        for Reattached { from, to, proof } in &self.reattached {
+            page.line(format!("Note of {} attached to {} ({})", from.short(), to.short(), proof.as_str()))?;
+        }
         page.line(format!("{rewritten}: {}", self.files.written))?;
         page.line(format!("Handoffs: {}", self.recorded))
     }
@@ -284,6 +293,7 @@ impl Report for Recovery {
             | Finding::Failed { .. }
             | Finding::Unloadable { .. } => None,
         });
+        let reattached = |Reattached { from, to, proof }: &Reattached| json!({"from": from.to_string(), "to": to.to_string(), "proof": proof.as_str()});
         json!({
             "dry_run": self.dry_run,
             "recorded": self.recorded,
@@ -295,6 +305,7 @@ impl Report for Recovery {
             "skipped": skipped.collect::<Vec<_>>(),
             "findings": self.files.findings.iter().map(finding).collect::<Vec<_>>(),
             "notes": self.noted,
+            "reattached": self.reattached.iter().map(reattached).collect::<Vec<_>>(),
             "anomalies": self.anomalies.iter().map(super::anomaly_json).collect::<Vec<_>>(),
             "lost_tip": self.lost_tip,
             "broken_tip": self.rescued.map(|rescued| rescued.broken.to_string()),

@@ -209,7 +209,7 @@ impl Packet {
         let markdown = session.markdown(index, &summary, &handoff)?;
         let position = index.find(&summary.id)?;
         let live = position.map(|position| index.is_live(position)).transpose()?.unwrap_or_default();
-        let standing = Standing::of(session, &handoff, head);
+        let standing = Standing::of(session, index, &handoff, head);
         Ok(Self {
             lineage: lineage(index, &summary)?,
             now: reconciled(&standing, &summary, head),

@@ -116,7 +116,7 @@ impl Command<'_> {
             if let Some(fault) = &exchange.notes_fault {
                 ui.warn(sharing::failure(fault).while_doing("the notes could not be joined").message());
             }
-            verdict(remote, &exchange).map(|()| exchange)
+            sharing::verdict(remote, &exchange).map(|()| exchange)
         });
         match outcome {
             Ok(exchange) => {
@@ -174,44 +174,6 @@ fn say_what_was_lost(remote: &str, exchange: &Exchange, ui: &mut Ui<'_>) {
         let how = if exchange.fetched.theirs.log.is_none() { "deleted" } else { "set back" };
         let now = if exchange.log == Part::Sent { "it has everything again" } else { "nothing is lost here" };
         ui.warn(format!("the log of '{}' had been {how}; {now}", visible_line(remote)));
-    }
-}
-
-/// Whether the remote took what it was offered.
-fn verdict(remote: &str, exchange: &Exchange) -> Result<(), Failure> {
-    let remote = visible_line(remote);
-    let hint = "handoffs are safe in this repository; when the remote takes them, 'git handoff sync' sends the rest";
-    let rejected = |message: String| {
-        Err(Failure::new(Code::RemoteRejected, crate::secrets::mask(&message).into_owned())
-            .hint(hint)
-            .detail("log", word(&exchange.log))
-            .detail("notes", word(&exchange.notes)))
-    };
-    match (&exchange.log, &exchange.notes) {
-        (Part::Refused(log), Part::Refused(_)) => {
-            rejected(format!("the remote '{remote}' refused the log and the notes ({log}); nothing was published"))
-        }
-        (Part::Refused(log), _) => rejected(format!("the remote '{remote}' refused the log ({log})")),
-        (Part::Sent | Part::Current, Part::Refused(notes)) => rejected(format!(
-            "the remote '{remote}' has the log, which is enough to resume, but refused the notes ({notes})"
-        )),
-        (Part::Moved, _) | (_, Part::Moved) => Err(Failure::new(
-            Code::Contended,
-            format!("others publish to '{remote}' too, and were faster; it has not taken everything"),
-        )
-        .hint("run 'git handoff sync' again")),
-        (Part::Kept, Part::Refused(notes)) => rejected(format!("the remote '{remote}' refused the notes ({notes})")),
-        (Part::Kept | Part::Current | Part::Sent, Part::Kept | Part::Current | Part::Sent) => Ok(()),
-    }
-}
-
-fn word(part: &Part) -> &'static str {
-    match part {
-        Part::Kept => "kept",
-        Part::Current => "current",
-        Part::Sent => "sent",
-        Part::Moved => "moved",
-        Part::Refused(_) => "refused",
     }
 }
 
