@@ -4,7 +4,7 @@
 //! touches the world. The modules, each of which may name only those above it in this list:
 //!
 //! - [`model`]: what handoffs mean; decisions without I/O
-//! - [`env`]: the only reader of the surroundings
+//! - [`mod@env`]: the only reader of the surroundings
 //! - [`document`]: the handoff as JSON and as Markdown
 //! - [`secrets`]: findings in text, masking
 //! - [`git`]: the one door to git
