@@ -105,7 +105,7 @@ impl<'e> Session<'e> {
         }
         let holds_nothing = index.handoff_count() == 0 && index.other_events()?.is_empty();
         if own.is_some() && holds_nothing && !index.anomalies()?.is_empty() {
-            return Err(log_damaged("it leads to commits that hold no event"));
+            return Err(log_damaged("none of the commits that it leads to holds an event that can be read"));
         }
         Ok(index)
     }
@@ -483,7 +483,8 @@ pub(super) fn one_line(summary: &Summary) -> String {
 
 fn log_damaged(why: &str) -> Failure {
     Failure::new(Code::LogDamaged, format!("{} cannot be read as a log: {why}", crate::log::REF)).hint(format!(
-        "where it stood before: 'git reflog show {name}'; set it back with 'git update-ref {name} <commit>'",
+        "'git fsck' names damaged objects, which a clone that has them can give back; where the log stood before: 'git reflog \
+         show {name}', and 'git update-ref {name} <commit>' sets it back",
         name = crate::log::REF
     ))
 }
