@@ -336,13 +336,17 @@ fn secret_failure(found: &[Located]) -> Failure {
         .detail("findings", found.iter().map(Located::json).collect::<Vec<_>>())
 }
 
-/// Refuses texts that are to be recorded beside a handoff, such as a note, if there is a secret in them.
+/// Refuses texts that are to be recorded beside a handoff, such as a note or a name, if there is a secret in them.
 ///
 /// # Errors
-/// `SECRET_FOUND`.
+/// `SECRET_FOUND`, with the findings; none of them can be allowed.
 pub(super) fn refuse_secrets(texts: &Value) -> Result<(), Failure> {
     let found = find_secrets(texts, None);
-    if found.is_empty() { Ok(()) } else { Err(secret_failure(&found)) }
+    let Some(first) = found.first() else { return Ok(()) };
+    let field = first.field.as_deref().unwrap_or("text");
+    Err(Failure::new(Code::SecretFound, format!("there is a secret in the {field}: {}", first.finding.rule))
+        .hint("say it without the secret")
+        .detail("findings", found.iter().map(Located::json).collect::<Vec<_>>()))
 }
 
 /// How many faults are told of in a message; all are in its details.

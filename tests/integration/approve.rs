@@ -53,6 +53,7 @@ fn a_note_with_a_secret_is_refused() {
     let token = format!("{}_{}", "ghp", "Zk4Qm7Xw2Rb9Lt5Nc8Vd3Hf6Js1Pg0Ty4Ue7");
     let ran = sandbox.handoff(&["approve", "@latest", "--json", "--note", &format!("use {token}")]);
     assert!(!ran.err.contains(&token));
+    assert!(!ran.err.contains("--allow-finding"), "approve has no such option: {}", ran.err);
     assert_eq!(ran.error_code(5), "SECRET_FOUND");
 }
 

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::super::args::{self, OpCommand};
 use super::super::error::{Code, Failure};
+use super::super::judge::refuse_secrets;
 use super::super::queue::Decided;
 use super::super::session::Session;
-use super::queue::{command_failure, conflict_json, refuse_secrets};
+use super::queue::{command_failure, conflict_json};
 use crate::git::caller;
 use crate::model::queue::{Action, Ending, Label, Operation, Queue, Refusal, Run, RunEnd};
 use crate::model::{cut, visible_line};

@@ -2,7 +2,7 @@
 
 use super::super::super::args;
 use super::super::super::error::{Code, Failure};
-use super::super::super::judge::find_secrets;
+use super::super::super::judge::refuse_secrets;
 use super::super::super::queue::{Decided, superseding};
 use super::super::super::session::{Session, one_line};
 use super::face::{Done, Shown};
@@ -81,22 +81,6 @@ impl Words {
             name: parsed(args.name.as_ref())?,
             agent: parsed(args.agent.as_ref())?,
         })
-    }
-}
-
-/// Refuses words in which there is a secret: the log is shared.
-pub(in crate::cli) fn refuse_secrets(words: &serde_json::Value) -> Result<(), Failure> {
-    match find_secrets(words, None).first() {
-        Some(located) => Err(Failure::new(
-            Code::SecretFound,
-            format!(
-                "there is a secret in the {}: {}",
-                located.field.as_deref().unwrap_or("text"),
-                located.finding.rule
-            ),
-        )
-        .hint("say it without the secret")),
-        None => Ok(()),
     }
 }
 

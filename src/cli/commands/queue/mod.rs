@@ -14,7 +14,6 @@ use super::super::error::Failure;
 use super::super::session::Session;
 use crate::ui::Ui;
 
-pub(super) use add::refuse_secrets;
 pub(super) use face::conflict_json;
 pub(super) use start::command_failure;
 
